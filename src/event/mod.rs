@@ -1,0 +1,1 @@
+//! Event, rounds, pairings, teams, time control; imports (PGN without moves, TRF).

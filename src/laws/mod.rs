@@ -1,0 +1,3 @@
+//! Moves, presses, touches and clocks to alerts and rulings, under a profile.
+
+pub mod mate;

@@ -1,0 +1,1 @@
+//! One driver a port: open, identify, poll, notice silence, reopen; turns messages into `Observation`s.

@@ -1,0 +1,1 @@
+//! Listeners: desk, public, `LiveChess` API; the web pages under `serve/web/`.

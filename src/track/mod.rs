@@ -1,0 +1,1 @@
+//! Evidence to moves: what the sensors showed, which ply explains it, how sure that is.

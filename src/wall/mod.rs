@@ -1,0 +1,10 @@
+//! The only place that reads a clock. Everything else is told the time.
+
+use crate::record::Timestamp;
+
+/// The present moment in UTC, to the millisecond.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "this is the one place that may")]
+pub fn now() -> Timestamp {
+    Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
+}
