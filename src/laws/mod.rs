@@ -1,3 +1,18 @@
 //! Moves, presses, touches and clocks to alerts and rulings, under a profile.
+//!
+//! A [`Referee`] watches one game. It is told what the tracker found, what the clock reads and what
+//! the arbiter entered, and answers with [`Ruling`]s. It decides nothing that is the arbiter's: it
+//! ends a game only where the Laws do so by themselves (5.1.1, 5.2.1, 5.2.2, 9.6). Knows nothing of
+//! ports, files and sockets; texts people read are in `config/lang/`.
 
 pub mod mate;
+
+mod alert;
+mod entry;
+mod referee;
+
+pub use alert::{
+    AddSeconds, Advice, Alert, AlertId, AlertState, Audience, Certainty, Code, Severity, Text, TouchEvidence,
+};
+pub use entry::{ClaimKind, Entry, TouchRuling};
+pub use referee::{ClockTimes, Referee, Ruling};

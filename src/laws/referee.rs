@@ -1,0 +1,103 @@
+//! The referee of one game.
+
+use serde_json::Value;
+use shakmaty::{ByColor, Color};
+
+use super::{Alert, AlertId, Entry};
+use crate::{
+    record::{Game, GameResult, ResultReason, ResultState, Seconds, Timestamp},
+    track::Finding,
+    wire::LinkEvent,
+};
+
+/// A clock reading with its sides given to colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ClockTimes {
+    /// Time left, where known.
+    pub left: ByColor<Option<Seconds>>,
+    /// Whose flag shows.
+    pub flag: ByColor<bool>,
+    /// Whose clock runs; `None` while it is stopped.
+    pub running: Option<Color>,
+}
+
+/// What the referee says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ruling {
+    /// A new alert, or an earlier one (same id) that changed.
+    Alert(Box<Alert>),
+    /// The result the arbiter may want to confirm, or that the Laws themselves fixed.
+    Result {
+        /// Which.
+        result: GameResult,
+        /// Why.
+        reason: ResultReason,
+        /// Proposed or final.
+        state: ResultState,
+    },
+    /// There is no result any more (a proposal fell, the game was reopened).
+    NoResult,
+    /// The clock stands the wrong way round: its sides are to be exchanged from now on, and in
+    /// what was already recorded.
+    ExchangeClockSides,
+    /// The answer to a claim or another entry, for the desk: `{"valid":…,"occurrences":[…],…}`.
+    Answer(Value),
+    /// This question needs a long search; the answer comes back as an input.
+    AskMate {
+        /// The position.
+        fen: String,
+        /// Who would have to mate.
+        side: Color,
+    },
+}
+
+/// Watches one game under one profile.
+#[derive(Clone, Debug, Default)]
+pub struct Referee {
+    last_alert: u32,
+}
+
+impl Referee {
+    /// Something the tracker found; `game` is the record after it was applied.
+    pub fn found(&mut self, at: Timestamp, finding: &Finding, game: &Game, out: &mut Vec<Ruling>) {
+        let _ = (at, finding, game, out);
+    }
+
+    /// A clock reading, or `None` when there is no clock or it was lost. A change of the running
+    /// side from one colour to the other is a press.
+    pub fn clock(&mut self, at: Timestamp, times: Option<ClockTimes>, game: &Game, out: &mut Vec<Ruling>) {
+        let _ = (at, times, game, out);
+    }
+
+    /// The clock sent times that cannot be true.
+    pub fn clock_garbage(&mut self, at: Timestamp, game: &Game, out: &mut Vec<Ruling>) {
+        let _ = (at, game, out);
+    }
+
+    /// Something happened to the board's line.
+    pub fn link(&mut self, at: Timestamp, event: &LinkEvent, game: &Game, out: &mut Vec<Ruling>) {
+        let _ = (at, event, game, out);
+    }
+
+    /// An arbiter's entry.
+    pub fn entered(&mut self, at: Timestamp, by: &str, entry: &Entry, game: &Game, out: &mut Vec<Ruling>) {
+        let _ = (at, by, entry, game, out);
+    }
+
+    /// Serves every deadline up to and including `now`, each at its own time.
+    pub fn advance(&mut self, now: Timestamp, game: &Game, out: &mut Vec<Ruling>) {
+        let _ = (now, game, out);
+    }
+
+    /// The next moment at which something will be said without new evidence.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    /// The number of the alert raised last.
+    #[must_use]
+    pub fn last_alert(&self) -> AlertId {
+        AlertId(self.last_alert)
+    }
+}
