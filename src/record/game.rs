@@ -1,5 +1,7 @@
 //! A game: its tags, its plies, its result.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use shakmaty::{ByColor, Color, uci::UciMove};
 
@@ -179,6 +181,9 @@ pub struct Game {
     pub start: Position,
     /// Its plies in order.
     pub plies: Vec<Ply>,
+    /// Words for the score sheet after ply n (1 = the first; 0 = before it), such as `(=)` for a
+    /// draw offer. They become part of that ply's one PGN comment.
+    pub notes: BTreeMap<usize, String>,
     /// Its result, once there is one.
     pub result: Option<(GameResult, ResultReason, ResultState)>,
 }

@@ -3,6 +3,7 @@
 //! What stands here is what was *played*, not how it was found: this room knows nothing of boards.
 
 mod game;
+pub mod pgn;
 mod position;
 mod time;
 

@@ -8,8 +8,8 @@ use std::{fmt, hash::Hash, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use shakmaty::{
-    Bitboard, Board, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, Piece, Position as _, Rank,
-    Role, Setup, Square, attacks, fen::Fen, san::SanPlus, uci::UciMove,
+    Bitboard, Board, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, MoveList, Piece,
+    Position as _, Rank, Role, Setup, Square, attacks, fen::Fen, san::San, san::SanPlus, uci::UciMove,
 };
 
 /// A position with side to move, castling rights, en passant square and counters.
@@ -226,14 +226,71 @@ impl Position {
         m.to_uci(self.mode)
     }
 
-    /// Standard algebraic notation of a legal move with check or mate sign; in an irregular
-    /// position the long form.
+    /// Standard algebraic notation of a legal move with check or mate sign. In an irregular
+    /// position the same form, with `+` where the other king then stands attacked.
     #[must_use]
     pub fn san(&self, m: Move) -> String {
         match &self.kind {
             Kind::Legal(chess) => SanPlus::from_move(chess.clone(), m).to_string(),
-            Kind::Irregular(_) => m.to_string(),
+            Kind::Irregular(setup) => {
+                let mut rivals = MoveList::new();
+                for other in irregular_moves(setup) {
+                    if other.role() == m.role() && other.to() == m.to() && rivals.try_push(other).is_err() {
+                        break;
+                    }
+                }
+                let check = if self.play(m).is_check() { "+" } else { "" };
+                format!("{}{check}", San::disambiguate(m, &rivals))
+            }
         }
+    }
+
+    /// The one legal move that this notation names, read strictly: a capture must say so, an
+    /// ambiguous text names nothing.
+    #[must_use]
+    pub fn find_san(&self, san: San) -> Option<Move> {
+        let setup = match &self.kind {
+            Kind::Legal(chess) => return san.to_move(chess).ok(),
+            Kind::Irregular(setup) => setup,
+        };
+        let San::Normal { role, file, rank, capture, to, promotion } = san else {
+            return None;
+        };
+        let mut fitting = irregular_moves(setup).into_iter().filter(|m| {
+            let from = m.from();
+            m.role() == role
+                && m.to() == to
+                && m.is_capture() == capture
+                && m.promotion() == promotion
+                && file.is_none_or(|file| from.is_some_and(|from| from.file() == file))
+                && rank.is_none_or(|rank| from.is_some_and(|from| from.rank() == rank))
+                // A pawn's capture names its file.
+                && (role != Role::Pawn || !capture || file.is_some())
+        });
+        let found = fitting.next()?;
+        fitting.next().is_none().then_some(found)
+    }
+
+    /// The FEN as Chess960 programs want it: castling rights by the rooks' files (`HAha`).
+    /// In standard chess the same as [`Position::fen`].
+    #[must_use]
+    pub fn shredder_fen(&self) -> String {
+        let fen = self.fen();
+        if !self.mode.is_chess960() {
+            return fen;
+        }
+        let setup = self.to_setup();
+        let mut rights = String::new();
+        for color in Color::ALL {
+            for rook in (setup.castling_rights & setup.board.by_color(color)).into_iter().rev() {
+                rights.push(color.fold_wb(rook.file().upper_char(), rook.file().char()));
+            }
+        }
+        let mut fields: Vec<&str> = fen.split(' ').collect();
+        if let (Some(field), false) = (fields.get_mut(2), rights.is_empty()) {
+            *field = &rights;
+        }
+        fields.join(" ")
     }
 
     /// The position after a legal move.

@@ -1,0 +1,94 @@
+//! What may stand in a PGN tag, and how the wide results of the Laws are said in PGN's four words.
+
+use crate::record::{GameResult, ResultReason};
+
+/// Longest tag value written, in bytes: with its name it stays within PGN's 255 to a line.
+const VALUE_MAX: usize = 220;
+
+/// A tag name that every reader takes: ASCII letters only, others dropped; `None` if none is left.
+#[must_use]
+pub fn clean_tag_name(name: &str) -> Option<String> {
+    let letters: String = name.chars().filter(char::is_ascii_alphabetic).take(30).collect();
+    (!letters.is_empty()).then_some(letters)
+}
+
+/// A tag value that every reader takes: no control characters, no escapes (several readers do not
+/// undo them, so `"` becomes `'` and `\` goes), single spaces, at most 220 bytes. Letters of every
+/// script stay.
+#[must_use]
+pub fn clean_tag_value(value: &str) -> String {
+    let mut clean = String::with_capacity(value.len());
+    for c in value.chars() {
+        let c = match c {
+            '"' => '\'',
+            '\\' | '\u{feff}' => continue,
+            c if c.is_control() || c.is_whitespace() => ' ',
+            c => c,
+        };
+        if c == ' ' && (clean.is_empty() || clean.ends_with(' ')) {
+            continue;
+        }
+        if clean.len() + c.len_utf8() > VALUE_MAX {
+            break;
+        }
+        clean.push(c);
+    }
+    clean.truncate(clean.trim_end().len());
+    clean
+}
+
+/// The Result tag and the closing token of a result. They are equal wherever PGN has a word. It
+/// has none for the rest, so there the tag says it and the token is `*`.
+#[must_use]
+pub fn result_words(result: Option<GameResult>) -> (&'static str, &'static str) {
+    match result {
+        None | Some(GameResult::Adjourned) => ("*", "*"),
+        Some(GameResult::WhiteWins | GameResult::WhiteForfeit) => ("1-0", "1-0"),
+        Some(GameResult::BlackWins | GameResult::BlackForfeit) => ("0-1", "0-1"),
+        Some(GameResult::Draw) => ("1/2-1/2", "1/2-1/2"),
+        Some(GameResult::BothForfeit | GameResult::BothLose) => ("0-0", "*"),
+        Some(GameResult::HalfZero) => ("1/2-0", "*"),
+        Some(GameResult::ZeroHalf) => ("0-1/2", "*"),
+    }
+}
+
+/// A result that PGN has a word for, from its token.
+#[must_use]
+pub fn result_token(token: &[u8]) -> Option<Option<GameResult>> {
+    match token {
+        b"1-0" => Some(Some(GameResult::WhiteWins)),
+        b"0-1" => Some(Some(GameResult::BlackWins)),
+        b"1/2-1/2" => Some(Some(GameResult::Draw)),
+        b"*" => Some(None),
+        _ => None,
+    }
+}
+
+/// The word for the Termination tag, where there is one. A game nobody played is `forfeit`.
+pub(super) fn termination(result: GameResult, reason: ResultReason) -> Option<&'static str> {
+    use GameResult as R;
+    match (result, reason) {
+        (R::WhiteForfeit | R::BlackForfeit | R::BothForfeit, _) | (_, ResultReason::Forfeit) => {
+            Some("forfeit")
+        }
+        (R::Adjourned, _) | (_, ResultReason::Adjournment) => Some("adjourned"),
+        (_, ResultReason::FlagFall) => Some("time forfeit"),
+        (_, ResultReason::IllegalMoves) => Some("rules infraction"),
+        (_, ResultReason::Entered) => None,
+        _ => Some("normal"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_lose_what_readers_choke_on_and_keep_every_script() {
+        assert_eq!(clean_tag_value("The \"A\" Open\\ \t\n2026"), "The 'A' Open 2026");
+        assert_eq!(clean_tag_value("  Женя Ё. Łukasz 諸葛  "), "Женя Ё. Łukasz 諸葛");
+        assert!(clean_tag_value(&"ж".repeat(400)).len() <= VALUE_MAX);
+        assert_eq!(clean_tag_name("White_Elo2").as_deref(), Some("WhiteElo"));
+        assert_eq!(clean_tag_name("42"), None);
+    }
+}
