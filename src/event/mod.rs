@@ -1,1 +1,5 @@
 //! Event, rounds, pairings, teams, time control; imports (PGN without moves, TRF).
+
+mod player;
+
+pub use player::Player;

@@ -1,1 +1,12 @@
 //! The one owner of all state: tables by number, `apply(Input)` to updates.
+//!
+//! Nothing else changes a game. Applying is pure: the same inputs give the same updates, byte for
+//! byte, on any machine, and calling [`Hall::advance`] often or seldom makes no difference.
+
+mod input;
+mod update;
+mod view;
+
+pub use input::{BoardKey, Command, EventSetup, Input, InputBody, RoundSetup, TableId, TableSetup};
+pub use update::{ClockView, LinkView, Seq, TableInfo, TableStatus, Update, UpdateBody};
+pub use view::{TableView, View};

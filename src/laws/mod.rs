@@ -11,6 +11,7 @@ mod alert;
 mod entry;
 mod referee;
 
+pub(crate) use alert::side_word;
 pub use alert::{
     AddSeconds, Advice, Alert, AlertId, AlertState, Audience, Certainty, Code, Severity, Text, TouchEvidence,
 };

@@ -157,6 +157,12 @@ pub enum ResultState {
 pub struct Tags(pub Vec<(String, String)>);
 
 impl Tags {
+    /// There are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The value of a tag.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {

@@ -1,0 +1,170 @@
+//! Everything that reaches the hall, as it is written to the journal.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use shakmaty::Color;
+
+use crate::{
+    event::Player,
+    laws::{Code, Entry},
+    record::{Position, Tags, Timestamp},
+    track::Correction,
+    wire::Observation,
+};
+
+/// A table's number in the hall, from 1. It is the game's number in the round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TableId(pub u32);
+
+impl fmt::Display for TableId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What a board is known by: its serial number, or the path of its port where it is bound by that.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BoardKey(pub String);
+
+impl fmt::Display for BoardKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// One input: what happened, and when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// When it reached the daemon. Never earlier than the input before it.
+    pub at: Timestamp,
+    /// What it is.
+    #[serde(flatten)]
+    pub body: InputBody,
+}
+
+/// The kinds of input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InputBody {
+    /// A board said something.
+    Board(BoardKey, Observation),
+    /// Somebody entered something. `by` is the name of the token.
+    Command {
+        /// Who.
+        by: String,
+        /// What.
+        #[serde(flatten)]
+        command: Command,
+    },
+    /// The daemon started (again) on this journal.
+    Started {
+        /// Its version.
+        version: String,
+    },
+    /// The answer to a long mate question, worked out beside the hall.
+    Mate {
+        /// Which table asked.
+        table: TableId,
+        /// The position asked about.
+        fen: String,
+        /// Who would have to mate.
+        #[serde(with = "crate::laws::side_word")]
+        side: Color,
+        /// The verdict, as `laws::mate` words it.
+        verdict: serde_json::Value,
+    },
+}
+
+/// What arbiters and operators can order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the fields repeat the command's own words")]
+pub enum Command {
+    /// The event's data. Replaces what was known; running games go on.
+    Event { event: EventSetup },
+    /// Opens a round with its tables. Games of an earlier round are closed as they stand.
+    Round { round: RoundSetup },
+    /// Changes one table's data during play: players, board, profile. The game goes on.
+    Table { table: TableSetup },
+    /// Binds a board to a table.
+    Bind { table: TableId, board: BoardKey },
+    /// The boards of two tables were exchanged: their evidence and games change places.
+    SwapBoards { a: TableId, b: TableId },
+    /// An arbiter's entry about a game.
+    Entry { table: TableId, entry: Entry },
+    /// An operator's correction of a game.
+    Correct { table: TableId, correction: Correction },
+    /// No alerts of this kind for this table any more (or again).
+    Mute { table: TableId, code: Code, muted: bool },
+    /// The public delay from now on, in seconds (0 to 3600).
+    Delay { seconds: u32 },
+    /// The round begins: default time counts from here.
+    StartRound,
+    /// The round is over; what is missing is listed.
+    CloseRound,
+}
+
+/// The event.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EventSetup {
+    /// A short word for addresses and files: letters, digits, `-`.
+    pub id: String,
+    /// PGN's Event.
+    pub name: String,
+    /// PGN's Site.
+    pub site: String,
+    /// Rules profile for all tables that name none.
+    pub profile: String,
+    /// Time control, such as `40/5400+30:1800+30`.
+    pub time_control: String,
+    /// How many rounds are planned; 0 if not known.
+    pub rounds: u32,
+    /// The public delay in seconds.
+    pub delay_seconds: u32,
+}
+
+/// A round.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoundSetup {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Its date, `YYYY-MM-DD`, for PGN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// Its tables.
+    pub tables: Vec<TableSetup>,
+}
+
+/// A table of a round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableSetup {
+    /// Its number.
+    pub table: TableId,
+    /// The board that stands there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub board: Option<BoardKey>,
+    /// White.
+    #[serde(default)]
+    pub white: Player,
+    /// Black.
+    #[serde(default)]
+    pub black: Player,
+    /// The position the game starts from.
+    #[serde(default)]
+    pub start: Position,
+    /// Its profile, if not the event's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Its time control, if not the event's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_control: Option<String>,
+    /// More PGN tags.
+    #[serde(default, skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
+}
