@@ -4,6 +4,7 @@
 //! a decoder here turns them into the make's own messages, and those into observations. Rooms
 //! further down never see a byte. This room knows no ports, no time-outs and no chess rules.
 
+pub mod dgt;
 mod observation;
 
 pub use observation::{
