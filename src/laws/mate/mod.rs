@@ -1,1 +1,288 @@
-//! Can this side still mate by any series of legal moves?
+//! Can this side still mate by any series of legal moves, with the opponent's help?
+//!
+//! Articles 5.2.2 (dead position), 6.9 (flag fall), 7.5.5 (second illegal move) and, since 2023, 5.1.2
+//! (resignation) all turn on that question. The answer is exact: *yes* comes with a legal line that ends
+//! in mate, *no* with the argument that proves it, and *unknown* only when the budget is used up. What to
+//! do with an answer is left to the rules above; when to ask, to the callers.
+
+mod board;
+mod material;
+mod report;
+mod space;
+
+use std::fmt;
+
+use shakmaty::{CastlingMode, Chess, Color, Position, Square, uci::UciMove};
+
+use board::{BLACK, Board, Step};
+use space::{Outcome, Space};
+
+pub use report::{Report, ReportError, SideReport, report};
+
+/// How much work an answer may take; counted, not timed, so that it is the same on every machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Positions expanded, for each side asked.
+    pub nodes: u64,
+    /// Different positions kept in memory at once, about 56 bytes each.
+    pub states: usize,
+}
+
+impl Default for Budget {
+    /// Decides all but a handful of known positions; the worst take about a second and 100 MB.
+    fn default() -> Budget {
+        Budget { nodes: 20_000, states: 60_000 }
+    }
+}
+
+impl Budget {
+    /// A bounded first question, in microseconds: proofs that cost little, and a short search.
+    #[must_use]
+    pub const fn quick() -> Budget {
+        Budget { nodes: 64, states: 0 }
+    }
+}
+
+/// The answer for one side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It can mate: legal moves from the position, both sides', the last of which mates. Empty if the
+    /// position is that mate.
+    Yes(Vec<UciMove>),
+    /// It cannot, and why.
+    No(Reason),
+    /// Not decided within the budget: the arbiter decides, never a draw.
+    Unknown(Tried),
+}
+
+impl Verdict {
+    /// Whether no series of legal moves mates; `false` also when undecided.
+    #[must_use]
+    pub const fn is_no(&self) -> bool {
+        matches!(self, Verdict::No(_))
+    }
+
+    /// Whether a mating line is known.
+    #[must_use]
+    pub const fn is_yes(&self) -> bool {
+        matches!(self, Verdict::Yes(_))
+    }
+}
+
+/// Why a side cannot mate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// The men alone exclude it.
+    Material,
+    /// The game is over on the board: stalemate, or mate by the other side.
+    Terminal,
+    /// What each man can ever reach does not suffice for a mate anywhere.
+    ClosedStructure,
+    /// All play is forced for this many plies, and then one of the other arguments holds.
+    ForcedLine {
+        /// Length of the forced line in plies.
+        plies: u32,
+    },
+    /// Every position that can still arise was examined.
+    SpaceExhausted {
+        /// How many positions that were.
+        states: usize,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Material => f.write_str("material: no mate exists with these men"),
+            Reason::Terminal => f.write_str("terminal: the game is over on the board"),
+            Reason::ClosedStructure => f.write_str(
+                "closed structure: no square where the king could be mated with what can reach it",
+            ),
+            Reason::ForcedLine { plies } => write!(f, "forced line: {plies} forced plies, then no mate"),
+            Reason::SpaceExhausted { states } => {
+                write!(f, "space exhausted: no mate in any of the {states} positions that can arise")
+            }
+        }
+    }
+}
+
+/// What was tried before the budget ran out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tried {
+    /// Positions expanded.
+    pub nodes: u64,
+    /// Different positions kept.
+    pub states: usize,
+}
+
+impl fmt::Display for Tried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "undecided after {} nodes and {} states", self.nodes, self.states)
+    }
+}
+
+/// A verdict and what it cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Can this side mate?
+    pub verdict: Verdict,
+    /// Positions expanded to find out.
+    pub nodes: u64,
+}
+
+/// The answers for both sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Both {
+    /// Can White mate?
+    pub white: Answer,
+    /// Can Black mate?
+    pub black: Answer,
+}
+
+impl Both {
+    /// Dead if neither side can mate; `None` if that is not decided.
+    #[must_use]
+    pub const fn dead(&self) -> Option<bool> {
+        match (&self.white.verdict, &self.black.verdict) {
+            (Verdict::No(_), Verdict::No(_)) => Some(true),
+            (Verdict::Yes(_), _) | (_, Verdict::Yes(_)) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The answer for one side.
+    #[must_use]
+    pub const fn side(&self, side: Color) -> &Answer {
+        match side {
+            Color::White => &self.white,
+            Color::Black => &self.black,
+        }
+    }
+}
+
+/// Whether a position is dead (5.2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Death {
+    /// Neither side can mate, and why.
+    Dead {
+        /// Why White cannot.
+        white: Reason,
+        /// Why Black cannot.
+        black: Reason,
+    },
+    /// This side can mate.
+    Alive(Color),
+    /// Not decided within the budget.
+    Unknown,
+}
+
+impl Death {
+    /// Whether the position is proved dead.
+    #[must_use]
+    pub const fn is_dead(self) -> bool {
+        matches!(self, Death::Dead { .. })
+    }
+}
+
+/// Can `side` still mate by some series of legal moves from here?
+///
+/// Move counters and repetition are left out: neither the 75-move rule nor fivefold repetition makes a
+/// move illegal.
+#[must_use]
+pub fn can_mate(position: &Chess, side: Color, budget: &Budget) -> Verdict {
+    ask(position, &Board::new(position), side, budget).verdict
+}
+
+/// Both sides in one pass, with what it cost.
+#[must_use]
+pub fn both(position: &Chess, budget: &Budget) -> Both {
+    let board = Board::new(position);
+    Both {
+        white: ask(position, &board, Color::White, budget),
+        black: ask(position, &board, Color::Black, budget),
+    }
+}
+
+/// Is the position dead: can neither side mate?
+#[must_use]
+pub fn is_dead(position: &Chess, budget: &Budget) -> Death {
+    let board = Board::new(position);
+    let first = ask(position, &board, Color::White, budget).verdict;
+    if let Verdict::Yes(_) = first {
+        return Death::Alive(Color::White);
+    }
+    match (first, ask(position, &board, Color::Black, budget).verdict) {
+        (_, Verdict::Yes(_)) => Death::Alive(Color::Black),
+        (Verdict::No(white), Verdict::No(black)) => Death::Dead { white, black },
+        _ => Death::Unknown,
+    }
+}
+
+fn ask(position: &Chess, board: &Board, side: Color, budget: &Budget) -> Answer {
+    let standard = position.castles().mode() == CastlingMode::Standard;
+    let mirrored = side == Color::Black;
+    let root = if mirrored { board.mirrored() } else { *board };
+    let mut nodes = 0;
+    let verdict = match solve(&root, budget, &mut nodes) {
+        Found::Line(line) => Verdict::Yes(to_uci(&root, &line, mirrored, standard)),
+        Found::Proof(reason) => Verdict::No(reason),
+        Found::Nothing(tried) => Verdict::Unknown(tried),
+    };
+    Answer { verdict, nodes }
+}
+
+enum Found {
+    Line(Vec<Step>),
+    Proof(Reason),
+    Nothing(Tried),
+}
+
+/// The question for White, cheapest arguments first.
+fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
+    let checkers = root.checkers();
+    if !root.has_legal(checkers, &mut Vec::new()) {
+        return if checkers != 0 && root.us() == BLACK {
+            Found::Line(Vec::new())
+        } else {
+            Found::Proof(Reason::Terminal)
+        };
+    }
+    if material::cannot_mate(root) {
+        return Found::Proof(Reason::Material);
+    }
+    let mut space = Space::new();
+    let outcome = space.search(root, budget.nodes, budget.states.max(64), &mut |_| 0, &mut |_, _, _| false);
+    *nodes = space.nodes;
+    match outcome {
+        Outcome::Mate(line) => Found::Line(line),
+        Outcome::Exhausted => Found::Proof(Reason::SpaceExhausted { states: space.states() }),
+        Outcome::Stopped => Found::Nothing(Tried { nodes: space.nodes, states: space.states() }),
+    }
+}
+
+/// The line in UCI, castling in the position's own manner.
+fn to_uci(root: &Board, line: &[Step], mirrored: bool, standard: bool) -> Vec<UciMove> {
+    let mut board = *root;
+    let square = |index: u8| Square::ALL[(index & 63) as usize];
+    line.iter()
+        .map(|&step| {
+            let shown = if mirrored { step.mirrored() } else { step };
+            let mut to = shown.to();
+            if step.is_castling() && standard {
+                to = board::castled(shown.from(), shown.to()).0;
+            }
+            board = board.after(step);
+            UciMove::Normal { from: square(shown.from()), to: square(to), promotion: promoted(step) }
+        })
+        .collect()
+}
+
+fn promoted(step: Step) -> Option<shakmaty::Role> {
+    match step.promoted() {
+        board::KNIGHT => Some(shakmaty::Role::Knight),
+        board::BISHOP => Some(shakmaty::Role::Bishop),
+        board::ROOK => Some(shakmaty::Role::Rook),
+        board::QUEEN => Some(shakmaty::Role::Queen),
+        _ => None,
+    }
+}

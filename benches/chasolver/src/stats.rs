@@ -1,0 +1,63 @@
+//! Percentiles and ratios of times in microseconds.
+
+/// Median, mean, 90th, 99th percentile, maximum and total on one line.
+pub fn line(name: &str, mut times: Vec<f64>) -> String {
+    if times.is_empty() {
+        return format!("{name}: none");
+    }
+    times.sort_by(f64::total_cmp);
+    let total: f64 = times.iter().sum();
+    format!(
+        "{name}: n {} median {:.2} mean {:.2} p90 {:.2} p99 {:.2} max {:.1} µs, total {:.3} s",
+        times.len(),
+        at(&times, 0.5),
+        total / times.len() as f64,
+        at(&times, 0.9),
+        at(&times, 0.99),
+        at(&times, 1.0),
+        total / 1e6
+    )
+}
+
+/// The ratios ours/theirs, one a query.
+pub fn ratios(name: &str, ours: &[f64], theirs: &[f64]) -> String {
+    let mut ratios: Vec<f64> = ours.iter().zip(theirs).map(|(a, b)| a / b).collect();
+    if ratios.is_empty() {
+        return format!("{name}: none");
+    }
+    ratios.sort_by(f64::total_cmp);
+    let mean = (ratios.iter().map(|r| r.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    let faster = ratios.iter().filter(|r| **r < 1.0).count() as f64 / ratios.len() as f64;
+    let totals = ours.iter().sum::<f64>() / theirs.iter().sum::<f64>();
+    format!(
+        "{name}: n {} geometric mean {:.3} median {:.3} p90 {:.2} p99 {:.2} max {:.1}, faster {:.1} %, totals {:.4}",
+        ratios.len(),
+        mean,
+        at(&ratios, 0.5),
+        at(&ratios, 0.9),
+        at(&ratios, 0.99),
+        at(&ratios, 1.0),
+        faster * 100.0,
+        totals
+    )
+}
+
+fn at(sorted: &[f64], share: f64) -> f64 {
+    sorted[((sorted.len() - 1) as f64 * share).round() as usize]
+}
+
+/// Runs a question up to three times, the best time in microseconds; over 20 ms once.
+pub fn timed<T>(mut ask: impl FnMut() -> T) -> (T, f64) {
+    let mut best = f64::MAX;
+    for _ in 0..3 {
+        let start = std::time::Instant::now();
+        let answer = ask();
+        let spent = start.elapsed().as_secs_f64() * 1e6;
+        best = best.min(spent);
+        if spent > 20_000.0 {
+            return (answer, best);
+        }
+    }
+    let answer = ask();
+    (answer, best)
+}
