@@ -1,5 +1,15 @@
 //! Event, rounds, pairings, teams, time control; imports (PGN without moves, TRF).
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `model` | event, section, round, pairing, team |
+//! | `player` | a player and his name |
+//! | `time_control` | periods, increments, the forms people write them in, rapid and blitz |
 
+mod model;
 mod player;
+mod time_control;
 
-pub use player::Player;
+pub use model::{Bye, ByeKind, Event, Pairing, Round, Section, Team};
+pub use player::{NameParts, Player};
+pub use time_control::{Class, Extra, Period, TimeControl, TimeControlError};

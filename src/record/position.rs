@@ -432,7 +432,7 @@ fn irregular_moves(setup: &Setup) -> Vec<Move> {
     let own = board.by_color(us);
     let enemy_kings = board.by_piece(Piece { color: !us, role: Role::King });
     let mut moves = Vec::new();
-    for (from, piece) in board.iter() {
+    for (from, piece) in board {
         if piece.color != us {
             continue;
         }

@@ -165,7 +165,7 @@ fn write_tags(
             continue;
         }
         if name == "GameId" && segment.number > 1 {
-            value.push_str(&format!("-{}", segment.number));
+            value = format!("{value}-{}", segment.number);
         }
         tag(&name, &value);
         written.push(name);
