@@ -1,0 +1,1 @@
+// Small helpers for building elements. All text goes in as text, never as markup.
