@@ -7,7 +7,7 @@ use super::{Alert, AlertId, Entry};
 use crate::{
     record::{Game, GameResult, ResultReason, ResultState, Seconds, Timestamp},
     track::Finding,
-    wire::LinkEvent,
+    wire::{BatteryReading, LinkEvent},
 };
 
 /// A clock reading with its sides given to colours.
@@ -82,6 +82,36 @@ impl Referee {
     /// An arbiter's entry.
     pub fn entered(&mut self, at: Timestamp, by: &str, entry: &Entry, game: &Game, out: &mut Vec<Ruling>) {
         let _ = (at, by, entry, game, out);
+    }
+
+    /// The board's battery.
+    pub fn battery(&mut self, at: Timestamp, reading: BatteryReading, game: &Game, out: &mut Vec<Ruling>) {
+        let _ = (at, reading, game, out);
+    }
+
+    /// The daemon was started again on its journal: raises `restarted`.
+    pub fn restarted(&mut self, at: Timestamp, game: &Game, out: &mut Vec<Ruling>) {
+        let _ = (at, game, out);
+    }
+
+    /// The answer to [`Ruling::AskMate`]: `verdict` is `{"can_mate":"yes"|"no"|"unknown","line":[…],"reason":…}`.
+    pub fn mate_answer(
+        &mut self,
+        at: Timestamp,
+        fen: &str,
+        side: Color,
+        verdict: &Value,
+        game: &Game,
+        out: &mut Vec<Ruling>,
+    ) {
+        let _ = (at, fen, side, verdict, game, out);
+    }
+
+    /// What is kept per player for the desk: moves made, completed and due, illegal moves,
+    /// touch obligations, claim rights, draw offers, duty to record.
+    #[must_use]
+    pub fn counts(&self) -> Value {
+        Value::Null
     }
 
     /// Serves every deadline up to and including `now`, each at its own time.

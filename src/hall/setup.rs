@@ -1,0 +1,116 @@
+//! What a table is made of: from event, round and pairing to its data and PGN tags.
+
+use serde_json::{Value, json};
+
+use super::{ClockView, EventSetup, LinkView, TableInfo, TableSetup, TableStatus};
+use crate::{
+    event::Player,
+    laws::{Alert, Referee},
+    record::{Game, Tags},
+    wire::BoardIdentity,
+};
+
+/// What a table takes from the event and the round it belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Context<'a> {
+    pub(super) event: &'a EventSetup,
+    pub(super) round: u32,
+    pub(super) date: Option<&'a str>,
+}
+
+/// The data of a table with a new game.
+pub(super) fn table_info(setup: &TableSetup, context: &Context<'_>, number: u64) -> TableInfo {
+    TableInfo {
+        round: context.round,
+        game: number,
+        white: setup.white.clone(),
+        black: setup.black.clone(),
+        start: setup.start.clone(),
+        tags: tags(setup, context),
+        profile: profile(setup, context).to_owned(),
+        time_control: time_control(setup, context).to_owned(),
+        status: TableStatus::Waiting,
+        link: LinkView { board: setup.board.clone(), ..LinkView::default() },
+        counts: Value::Null,
+    }
+}
+
+fn profile<'a>(setup: &'a TableSetup, context: &Context<'a>) -> &'a str {
+    match setup.profile.as_deref() {
+        Some(profile) => profile,
+        None if context.event.profile.is_empty() => "fide-2023/classical",
+        None => &context.event.profile,
+    }
+}
+
+fn time_control<'a>(setup: &'a TableSetup, context: &Context<'a>) -> &'a str {
+    setup.time_control.as_deref().unwrap_or(&context.event.time_control)
+}
+
+/// The referee for this game, and its Fischer increment if the time control names one.
+pub(super) fn referee(setup: &TableSetup, context: &Context<'_>) -> (Referee, Option<u32>) {
+    let _ = profile(setup, context);
+    let increment = time_control(setup, context)
+        .rsplit_once('+')
+        .and_then(|(_, increment)| increment.trim().parse().ok())
+        .filter(|_| !time_control(setup, context).contains(':'));
+    (Referee::default(), increment)
+}
+
+/// PGN tags in export order, without the result.
+fn tags(setup: &TableSetup, context: &Context<'_>) -> Tags {
+    let event = context.event;
+    let mut tags = Tags::default();
+    let or =
+        |value: &str, unknown: &str| if value.is_empty() { unknown.to_owned() } else { value.to_owned() };
+    tags.set("Event", or(&event.name, "?"));
+    tags.set("Site", or(&event.site, "?"));
+    tags.set("Date", context.date.map_or_else(|| "????.??.??".to_owned(), |date| date.replace('-', ".")));
+    tags.set("Round", format!("{}.{}", context.round, setup.table));
+    tags.set("White", or(&setup.white.name, "?"));
+    tags.set("Black", or(&setup.black.name, "?"));
+    for (side, player) in [("White", &setup.white), ("Black", &setup.black)] {
+        player_tags(&mut tags, side, player);
+    }
+    let time_control = time_control(setup, context);
+    if !time_control.is_empty() {
+        tags.set("TimeControl", time_control);
+    }
+    tags.set("Board", setup.table.to_string());
+    // Stable for the life of the game, whatever is corrected later: feeds match games by it.
+    tags.set("GameId", format!("{}-{}-{}", or(&event.id, "event"), context.round, setup.table));
+    for (name, value) in &setup.tags.0 {
+        tags.set(name, value.clone());
+    }
+    tags
+}
+
+fn player_tags(tags: &mut Tags, side: &str, player: &Player) {
+    let mut set = |name: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            tags.set(&format!("{side}{name}"), value);
+        }
+    };
+    set("Title", player.title.clone());
+    set("Elo", player.rating.map(|rating| rating.to_string()));
+    set("FideId", player.fide_id.map(|id| id.to_string()));
+    set("Team", player.team.clone());
+}
+
+/// A board in words, such as `DGT USB 1.8`.
+pub(super) fn model(identity: &BoardIdentity) -> String {
+    match identity.firmware {
+        Some((main, minor)) => format!("{} {main}.{minor}", identity.model).trim().to_owned(),
+        None => identity.model.clone(),
+    }
+}
+
+/// An alert as the incident log keeps it: with the position and the clocks at that moment.
+pub(super) fn alert_incident(alert: &Alert, game: &Game, clock: &ClockView) -> Value {
+    json!({
+        "kind": "alert",
+        "alert": alert,
+        "fen": game.position().fen(),
+        "clock": {"white": clock.white, "black": clock.black},
+    })
+}

@@ -1,0 +1,662 @@
+//! One table: a board, a clock, two players, a game. Folds observations into updates.
+//!
+//! The order inside is always the same: evidence goes to the tracker, its findings change the
+//! record, then the referee is told, then updates leave.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde_json::{Value, json};
+use shakmaty::{ByColor, Color};
+
+use super::{
+    BoardKey, ClockView, LinkView, TableId, TableInfo, TableSetup, TableStatus, UpdateBody,
+    setup::{self, Context},
+};
+use crate::{
+    laws::{AlertState, ClockTimes, Code, Entry, Referee, Ruling},
+    record::{Game, GameResult, Ply, PlyState, ResultReason, ResultState, Seconds, Timestamp},
+    track::{AtPress, ClockSense, Correction, Evidence, Finding, Track},
+    wire::{BoardSquare, ClockReading, ClockState, Content, LinkEvent, Observation, Squares},
+};
+
+/// Presses whose readings are kept until the tracker has settled what they belong to.
+const PRESSES: usize = 16;
+
+/// A question that takes too long to answer while a move waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MateQuestion {
+    /// Which table asks.
+    pub table: TableId,
+    /// The position.
+    pub fen: String,
+    /// Chess960 castling.
+    pub chess960: bool,
+    /// Who would have to mate.
+    pub side: Color,
+}
+
+/// A reading at the moment a lever moved.
+#[derive(Clone, Copy, Debug)]
+struct PressReading {
+    at: Timestamp,
+    left: ByColor<Option<Seconds>>,
+}
+
+/// One table of the hall.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    pub(super) id: TableId,
+    pub(super) setup: TableSetup,
+    info: TableInfo,
+    game: Game,
+    track: Track,
+    referee: Referee,
+    /// The board as it numbers itself.
+    squares: Squares,
+    /// The last clock state, sides as the clock has them.
+    clock: Option<ClockState>,
+    /// The clock stands the wrong way round.
+    exchanged: bool,
+    shown: ClockView,
+    presses: VecDeque<PressReading>,
+    muted: BTreeSet<Code>,
+    /// Fischer increment in seconds, for the time a move took; `None` when unknown.
+    increment: Option<u32>,
+    questions: Vec<MateQuestion>,
+    wants_dump: bool,
+    out: Vec<UpdateBody>,
+}
+
+impl Table {
+    /// A table with a new game, the `number`th of the journal.
+    pub(super) fn new(setup: TableSetup, context: &Context<'_>, number: u64, at: Timestamp) -> Self {
+        let info = setup::table_info(&setup, context, number);
+        let game = Game { tags: info.tags.clone(), ..Game::new(setup.start.clone()) };
+        let track = Track::new(&setup.start);
+        let (referee, increment) = setup::referee(&setup, context);
+        let mut table = Self {
+            id: setup.table,
+            squares: Squares::from_board(setup.start.board(), false),
+            setup,
+            info,
+            game,
+            track,
+            referee,
+            clock: None,
+            exchanged: false,
+            shown: ClockView::default(),
+            presses: VecDeque::new(),
+            muted: BTreeSet::new(),
+            increment,
+            questions: Vec::new(),
+            wants_dump: true,
+            out: Vec::new(),
+        };
+        table.announce();
+        table.advance(at);
+        table
+    }
+
+    /// Changes players, profile or board while the game goes on. A new start position before the
+    /// first ply starts the game anew.
+    pub(super) fn change(&mut self, setup: TableSetup, context: &Context<'_>, at: Timestamp) {
+        let fresh = setup::table_info(&setup, context, self.info.game);
+        self.info.white = fresh.white;
+        self.info.black = fresh.black;
+        self.info.tags = fresh.tags;
+        self.info.profile = fresh.profile;
+        self.info.time_control = fresh.time_control;
+        if setup.start != self.setup.start && self.game.plies.is_empty() {
+            self.info.start = fresh.start;
+            self.game = Game::new(setup.start.clone());
+            self.track = Track::new(&setup.start);
+            let dump = Evidence::Dump(self.squares);
+            self.track_evidence(at, &dump);
+        }
+        self.game.tags = self.info.tags.clone();
+        self.setup = setup;
+        self.announce();
+    }
+
+    /// What left since the last call.
+    pub(super) fn take_updates(&mut self) -> Vec<UpdateBody> {
+        std::mem::take(&mut self.out)
+    }
+
+    /// Long questions since the last call.
+    pub(super) fn take_questions(&mut self) -> Vec<MateQuestion> {
+        std::mem::take(&mut self.questions)
+    }
+
+    /// The tracker asked for a full dump since the last call.
+    pub(super) fn take_wants_dump(&mut self) -> bool {
+        std::mem::take(&mut self.wants_dump)
+    }
+
+    /// The board bound to this table.
+    pub(super) fn board(&self) -> Option<&BoardKey> {
+        self.info.link.board.as_ref()
+    }
+
+    /// The record of this table.
+    pub(super) fn game(&self) -> &Game {
+        &self.game
+    }
+
+    /// The board in game squares.
+    pub(super) fn sensed(&self) -> &shakmaty::Board {
+        self.track.sensed()
+    }
+
+    /// The game has ended and its result is fixed.
+    pub(super) fn ended(&self) -> bool {
+        matches!(self.game.result, Some((_, _, ResultState::Final)))
+    }
+
+    /// The tallies of the referee.
+    pub(super) fn counts(&self) -> Value {
+        self.info.counts.clone()
+    }
+
+    pub(super) fn bind(&mut self, board: Option<BoardKey>) {
+        self.setup.board.clone_from(&board);
+        self.info.link = LinkView { board, rotated: self.track.rotated(), ..LinkView::default() };
+        self.announce();
+    }
+
+    /// Takes what the other table's board and hands did as its own: for boards that stood at each
+    /// other's tables. Players, tags and game numbers stay.
+    pub(super) fn exchange_evidence(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.game.plies, &mut other.game.plies);
+        std::mem::swap(&mut self.game.result, &mut other.game.result);
+        std::mem::swap(&mut self.track, &mut other.track);
+        std::mem::swap(&mut self.referee, &mut other.referee);
+        std::mem::swap(&mut self.squares, &mut other.squares);
+        std::mem::swap(&mut self.clock, &mut other.clock);
+        std::mem::swap(&mut self.exchanged, &mut other.exchanged);
+        std::mem::swap(&mut self.shown, &mut other.shown);
+        std::mem::swap(&mut self.presses, &mut other.presses);
+        std::mem::swap(&mut self.info.link, &mut other.info.link);
+        std::mem::swap(&mut self.info.status, &mut other.info.status);
+        std::mem::swap(&mut self.setup.board, &mut other.setup.board);
+        for table in [self, other] {
+            table.announce();
+            table.retell();
+        }
+    }
+
+    /// Tells the whole game anew.
+    fn retell(&mut self) {
+        self.out.push(UpdateBody::Undo { from: 0 });
+        for (index, ply) in self.game.plies.iter().enumerate() {
+            self.out.push(UpdateBody::Ply { index, ply: Box::new(ply.clone()), replaces: false });
+        }
+        self.out.push(UpdateBody::Result(self.game.result));
+        self.out.push(UpdateBody::Clock(self.shown));
+        self.out.push(UpdateBody::Sensed { placement: self.placement(), change: None });
+    }
+
+    /// Folds one observation of the table's board.
+    pub(super) fn observe(&mut self, at: Timestamp, observation: &Observation) {
+        match observation {
+            Observation::Square(square, content) => self.square(at, *square, *content),
+            Observation::Dump(squares) => self.dump(at, squares),
+            Observation::Clock(state) => self.clock_state(at, *state),
+            Observation::Link(event) => self.link(at, event),
+            Observation::Battery(reading) => {
+                self.info.link.battery = Some(*reading);
+                self.rule(at, |referee, game, out| referee.battery(at, *reading, game, out));
+                self.announce();
+            }
+            Observation::Recovered(events) => {
+                self.track_evidence(at, &Evidence::Recovered(events.clone()));
+            }
+        }
+    }
+
+    fn square(&mut self, at: Timestamp, square: BoardSquare, content: Content) {
+        let was = self.squares.get(square);
+        self.squares.set(square, content);
+        self.track_evidence(at, &Evidence::Square(square, content));
+        if was != content {
+            let change = (square.to_chess(self.track.rotated()), was.piece(), content.piece());
+            self.out.push(UpdateBody::Sensed { placement: self.placement(), change: Some(change) });
+        }
+    }
+
+    fn dump(&mut self, at: Timestamp, squares: &Squares) {
+        let changed = self.squares != *squares;
+        self.squares = *squares;
+        self.track_evidence(at, &Evidence::Dump(*squares));
+        if changed {
+            self.out.push(UpdateBody::Sensed { placement: self.placement(), change: None });
+        }
+    }
+
+    fn placement(&self) -> String {
+        self.squares.to_board(self.track.rotated()).board_fen().to_string()
+    }
+
+    fn link(&mut self, at: Timestamp, event: &LinkEvent) {
+        let link = &mut self.info.link;
+        let evidence = match event {
+            LinkEvent::Up(identity) => {
+                let news = !link.online;
+                link.online = true;
+                link.reason = None;
+                link.model = Some(setup::model(identity));
+                news.then_some(Evidence::LinkUp)
+            }
+            LinkEvent::Down(reason) => {
+                let news = link.online;
+                link.online = false;
+                link.reason = Some(reason.clone());
+                news.then_some(Evidence::LinkDown)
+            }
+            LinkEvent::Garbage(_) | LinkEvent::Resync(_) | LinkEvent::Checksum => {
+                self.wants_dump = true;
+                None
+            }
+        };
+        self.rule(at, |referee, game, out| referee.link(at, event, game, out));
+        if let Some(evidence) = evidence {
+            self.track_evidence(at, &evidence);
+            self.announce();
+        }
+    }
+
+    /// The daemon was started again: the line has to be found anew, evidence may be missing.
+    pub(super) fn restarted(&mut self, at: Timestamp) {
+        self.info.link.online = false;
+        self.info.link.reason = Some("restarted".to_owned());
+        self.wants_dump = true;
+        self.track_evidence(at, &Evidence::LinkDown);
+        self.rule(at, |referee, game, out| referee.restarted(at, game, out));
+        self.announce();
+    }
+
+    fn clock_state(&mut self, at: Timestamp, state: ClockState) {
+        let reading = match state {
+            ClockState::Reading(reading) => reading,
+            ClockState::Absent => {
+                self.clock = Some(state);
+                self.info.link.clock = false;
+                self.rule(at, |referee, game, out| referee.clock(at, None, game, out));
+                self.track_evidence(at, &Evidence::Clock(ClockSense::Absent));
+                self.shown.running = None;
+                self.out.push(UpdateBody::Clock(self.shown));
+                self.announce();
+                return;
+            }
+            ClockState::Garbage => {
+                self.rule(at, |referee, game, out| referee.clock_garbage(at, game, out));
+                return;
+            }
+        };
+        if self.implausible(&reading) {
+            return;
+        }
+        let was = self.running();
+        let first = !self.info.link.clock;
+        self.clock = Some(state);
+        self.info.link.clock = true;
+        if first {
+            self.announce();
+        }
+        let times = self.times(&reading);
+        self.shown =
+            ClockView { white: times.left.white, black: times.left.black, running: times.running, at };
+        self.out.push(UpdateBody::Clock(self.shown));
+        let press = match (was, times.running) {
+            (Some(before), Some(after)) if before != after => Some(before),
+            _ => None,
+        };
+        if press.is_some() {
+            self.presses.push_back(PressReading { at, left: times.left });
+            if self.presses.len() > PRESSES {
+                self.presses.pop_front();
+            }
+        }
+        self.rule(at, |referee, game, out| referee.clock(at, Some(times), game, out));
+        if let Some(by) = press {
+            self.wants_dump = true;
+            self.track_evidence(at, &Evidence::Press { by });
+        }
+        if was != times.running || first {
+            let sense = times.running.map_or(ClockSense::Stopped, ClockSense::Running);
+            self.track_evidence(at, &Evidence::Clock(sense));
+        }
+    }
+
+    /// A reading of all zeros after a command (Bluetooth boards, DGT protocol, "quirks"): both
+    /// sides jumped to 0:00 at once without a flag and without running.
+    fn implausible(&self, reading: &ClockReading) -> bool {
+        let zero = |r: &ClockReading| r.left.seconds == 0 && r.right.seconds == 0;
+        let flags = reading.left.flag || reading.right.flag;
+        let before = match self.clock {
+            Some(ClockState::Reading(before)) => before.left.seconds > 2 || before.right.seconds > 2,
+            _ => false,
+        };
+        zero(reading) && !flags && !reading.running && before
+    }
+
+    fn left_is_white(&self) -> bool {
+        self.track.rotated() == self.exchanged
+    }
+
+    fn times(&self, reading: &ClockReading) -> ClockTimes {
+        let (white, black) =
+            if self.left_is_white() { (reading.left, reading.right) } else { (reading.right, reading.left) };
+        let to_move = if reading.left_to_move == self.left_is_white() { Color::White } else { Color::Black };
+        ClockTimes {
+            left: ByColor { white: Some(Seconds(white.seconds)), black: Some(Seconds(black.seconds)) },
+            flag: ByColor { white: white.flag, black: black.flag },
+            running: reading.running.then_some(to_move),
+        }
+    }
+
+    fn running(&self) -> Option<Color> {
+        match self.clock {
+            Some(ClockState::Reading(reading)) => self.times(&reading).running,
+            _ => None,
+        }
+    }
+
+    /// An arbiter's entry.
+    pub(super) fn enter(&mut self, at: Timestamp, by: &str, entry: &Entry) {
+        self.rule(at, |referee, game, out| referee.entered(at, by, entry, game, out));
+        let incident = json!({"kind": "entry", "by": by, "entry": entry});
+        self.incident(at, incident);
+        self.announce();
+    }
+
+    /// An operator's correction.
+    pub(super) fn correct(&mut self, at: Timestamp, by: &str, correction: &Correction) {
+        self.track_evidence(at, &Evidence::Correction(correction.clone()));
+        let incident = json!({"kind": "correction", "by": by, "correction": correction});
+        self.incident(at, incident);
+    }
+
+    pub(super) fn mute(&mut self, code: Code, muted: bool) {
+        if muted {
+            self.muted.insert(code);
+        } else {
+            self.muted.remove(&code);
+        }
+    }
+
+    /// The answer to a long question.
+    pub(super) fn mate_answer(&mut self, at: Timestamp, fen: &str, side: Color, verdict: &Value) {
+        self.rule(at, |referee, game, out| referee.mate_answer(at, fen, side, verdict, game, out));
+    }
+
+    /// Serves every deadline up to and including `now`, each at its own time.
+    pub(super) fn advance(&mut self, now: Timestamp) {
+        while let Some(due) = self.next_deadline().filter(|due| *due <= now) {
+            let mut findings = Vec::new();
+            self.track.advance(due, &mut findings);
+            self.apply_findings(due, findings);
+            self.rule(due, |referee, game, out| referee.advance(due, game, out));
+            debug_assert!(self.next_deadline().is_none_or(|next| next > due), "a deadline that stays");
+            if self.next_deadline().is_some_and(|next| next <= due) {
+                break; // never spin on a deadline that does not go away
+            }
+        }
+    }
+
+    /// The next moment at which something will be said without new input.
+    pub(super) fn next_deadline(&self) -> Option<Timestamp> {
+        match (self.track.next_deadline(), self.referee.next_deadline()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    fn track_evidence(&mut self, at: Timestamp, evidence: &Evidence) {
+        let mut findings = Vec::new();
+        self.track.observe(at, evidence, &mut findings);
+        self.apply_findings(at, findings);
+    }
+
+    fn apply_findings(&mut self, at: Timestamp, findings: Vec<Finding>) {
+        for finding in findings {
+            self.apply_finding(at, &finding);
+            self.rule(at, |referee, game, out| referee.found(at, &finding, game, out));
+        }
+    }
+
+    fn apply_finding(&mut self, at: Timestamp, finding: &Finding) {
+        match finding {
+            Finding::Line { from, plies, .. } => self.splice(*from, plies),
+            Finding::Confirmed { count } => {
+                for index in 0..(*count).min(self.game.plies.len()) {
+                    if self.game.plies[index].state == PlyState::Provisional {
+                        self.edit_ply(index, |ply| ply.state = PlyState::Confirmed);
+                    }
+                }
+            }
+            Finding::Press { at: pressed, board: AtPress::Move { index, .. }, .. } => {
+                self.pressed(*pressed, *index);
+            }
+            Finding::Orientation { rotated } => {
+                self.info.link.rotated = *rotated;
+                self.announce();
+                if let Some(ClockState::Reading(reading)) = self.clock {
+                    let times = self.times(&reading);
+                    self.shown = ClockView {
+                        white: times.left.white,
+                        black: times.left.black,
+                        running: times.running,
+                        at,
+                    };
+                    self.out.push(UpdateBody::Clock(self.shown));
+                }
+            }
+            Finding::StartPosition => self.set_status(TableStatus::Armed),
+            Finding::WantsDump => self.wants_dump = true,
+            _ => {}
+        }
+    }
+
+    fn set_status(&mut self, status: TableStatus) {
+        let backwards = status == TableStatus::Armed && !self.game.plies.is_empty();
+        if self.info.status != status && !backwards {
+            self.info.status = status;
+            self.announce();
+        }
+    }
+
+    /// Puts the tracker's reading into the record, keeping what is known of plies that stay.
+    fn splice(&mut self, from: usize, plies: &[crate::track::TrackedPly]) {
+        let old = self.game.plies.split_off(from.min(self.game.plies.len()));
+        let shrinks = plies.len() < old.len();
+        for (offset, tracked) in plies.iter().enumerate() {
+            let before = old.get(offset);
+            let same = before.is_some_and(|ply| ply.uci == tracked.uci && ply.after == tracked.after);
+            let kept = before.filter(|_| same);
+            let ply = Ply {
+                uci: tracked.uci,
+                san: tracked.san.clone(),
+                after: tracked.after.clone(),
+                irregular: tracked.irregular,
+                state: tracked.state,
+                source: tracked.source,
+                made_at: tracked.made_at,
+                pressed_at: before.and_then(|ply| ply.pressed_at),
+                clock: before.map_or(ByColor::default(), |ply| ply.clock),
+                elapsed: before.and_then(|ply| ply.elapsed),
+            };
+            if kept != Some(&ply) {
+                let index = from + offset;
+                let replaces = before.is_some() && !same;
+                self.out.push(UpdateBody::Ply { index, ply: Box::new(ply.clone()), replaces });
+                if replaces {
+                    // The stream drops what stood behind a replaced ply: tell it again.
+                    self.game.plies.push(ply);
+                    self.append_rest(from + offset + 1, &plies[offset + 1..], &old[offset + 1..]);
+                    self.set_status(TableStatus::Playing);
+                    return;
+                }
+            }
+            self.game.plies.push(ply);
+        }
+        if shrinks {
+            self.out.push(UpdateBody::Undo { from: from + plies.len() });
+        }
+        if !self.game.plies.is_empty() && !self.ended() {
+            self.set_status(TableStatus::Playing);
+        }
+    }
+
+    /// Plies behind a replaced one: new to the stream, though times known of them are kept.
+    fn append_rest(&mut self, from: usize, plies: &[crate::track::TrackedPly], old: &[Ply]) {
+        for (offset, tracked) in plies.iter().enumerate() {
+            let before = old.get(offset).filter(|ply| ply.uci == tracked.uci);
+            let ply = Ply {
+                uci: tracked.uci,
+                san: tracked.san.clone(),
+                after: tracked.after.clone(),
+                irregular: tracked.irregular,
+                state: tracked.state,
+                source: tracked.source,
+                made_at: tracked.made_at,
+                pressed_at: before.and_then(|ply| ply.pressed_at),
+                clock: before.map_or(ByColor::default(), |ply| ply.clock),
+                elapsed: before.and_then(|ply| ply.elapsed),
+            };
+            self.out.push(UpdateBody::Ply {
+                index: from + offset,
+                ply: Box::new(ply.clone()),
+                replaces: false,
+            });
+            self.game.plies.push(ply);
+        }
+    }
+
+    fn edit_ply(&mut self, index: usize, edit: impl FnOnce(&mut Ply)) {
+        let Some(ply) = self.game.plies.get_mut(index) else { return };
+        let before = ply.clone();
+        edit(ply);
+        if *ply != before {
+            self.out.push(UpdateBody::Ply { index, ply: Box::new(ply.clone()), replaces: false });
+        }
+    }
+
+    /// Gives a ply the readings of the press that completed it.
+    fn pressed(&mut self, at: Timestamp, index: usize) {
+        let Some(press) = self.presses.iter().rev().find(|press| press.at == at).copied() else { return };
+        let Some(mover) = self.game.position_before(index).map(crate::record::Position::turn) else { return };
+        let before = index.checked_sub(2).and_then(|index| self.game.plies.get(index));
+        let pressed_before =
+            index.checked_sub(1).and_then(|index| self.game.plies.get(index)).and_then(|ply| ply.pressed_at);
+        let used = match (before.and_then(|ply| ply.clock[mover]), press.left[mover], self.increment) {
+            (Some(then), Some(now), Some(increment)) => (then.0 + increment).checked_sub(now.0).map(Seconds),
+            _ => None,
+        }
+        .or_else(|| pressed_before.map(|before| Seconds((at.since(before).max(0) / 1000) as u32)));
+        self.edit_ply(index, |ply| {
+            ply.pressed_at = Some(at);
+            ply.clock = press.left;
+            ply.elapsed = used;
+        });
+    }
+
+    /// Lets the referee speak, and does what it says.
+    fn rule(&mut self, at: Timestamp, ask: impl FnOnce(&mut Referee, &Game, &mut Vec<Ruling>)) {
+        let mut rulings = Vec::new();
+        ask(&mut self.referee, &self.game, &mut rulings);
+        for ruling in rulings {
+            self.apply_ruling(at, ruling);
+        }
+        let counts = self.referee.counts();
+        if counts != self.info.counts {
+            self.info.counts = counts;
+            self.announce();
+        }
+    }
+
+    fn apply_ruling(&mut self, at: Timestamp, ruling: Ruling) {
+        match ruling {
+            Ruling::Alert(mut alert) => {
+                if self.muted.contains(&alert.code) && alert.state == AlertState::Open {
+                    alert.state = AlertState::Acknowledged;
+                }
+                let incident = setup::alert_incident(&alert, &self.game, &self.shown);
+                self.out.push(UpdateBody::Alert(alert));
+                self.incident(at, incident);
+            }
+            Ruling::Result { result, reason, state } => self.set_result(at, Some((result, reason, state))),
+            Ruling::NoResult => self.set_result(at, None),
+            Ruling::ExchangeClockSides => self.exchange_clock_sides(at),
+            Ruling::Answer(answer) => self.out.push(UpdateBody::Answer(answer)),
+            Ruling::AskMate { fen, side } => self.questions.push(MateQuestion {
+                table: self.id,
+                fen,
+                chess960: self.setup.start.mode().is_chess960(),
+                side,
+            }),
+        }
+    }
+
+    fn set_result(&mut self, at: Timestamp, result: Option<(GameResult, ResultReason, ResultState)>) {
+        if self.game.result == result {
+            return;
+        }
+        let was_open = self.game.result.is_none();
+        self.game.result = result;
+        self.out.push(UpdateBody::Result(result));
+        if result.is_some() {
+            if was_open {
+                // The record is closed: what the board shows from now on is evidence, not moves.
+                self.track_evidence(at, &Evidence::Closed);
+                self.shown.running = None;
+                self.out.push(UpdateBody::Clock(self.shown));
+            }
+            self.set_status(TableStatus::Ended);
+        } else {
+            self.info.status = TableStatus::Playing;
+            self.track_evidence(at, &Evidence::Reopened);
+            self.announce();
+        }
+    }
+
+    /// From now on the clock's sides count the other way, and so they do in what was recorded.
+    fn exchange_clock_sides(&mut self, at: Timestamp) {
+        self.exchanged = !self.exchanged;
+        for press in &mut self.presses {
+            std::mem::swap(&mut press.left.white, &mut press.left.black);
+        }
+        for index in 0..self.game.plies.len() {
+            self.edit_ply(index, |ply| {
+                let ByColor { white, black } = &mut ply.clock;
+                std::mem::swap(white, black);
+            });
+        }
+        if let Some(ClockState::Reading(reading)) = self.clock {
+            let times = self.times(&reading);
+            self.shown =
+                ClockView { white: times.left.white, black: times.left.black, running: times.running, at };
+            self.out.push(UpdateBody::Clock(self.shown));
+            let sense = times.running.map_or(ClockSense::Stopped, ClockSense::Running);
+            self.track_evidence(at, &Evidence::Clock(sense));
+        }
+    }
+
+    fn incident(&mut self, at: Timestamp, mut incident: Value) {
+        incident["at"] = json!(at.to_rfc3339());
+        incident["table"] = json!(self.id);
+        incident["round"] = json!(self.info.round);
+        incident["white"] = json!(self.info.white.name);
+        incident["black"] = json!(self.info.black.name);
+        self.out.push(UpdateBody::Incident(incident));
+    }
+
+    fn announce(&mut self) {
+        // Only the last of several announcements in one step matters.
+        if let Some(UpdateBody::Table(last)) = self.out.last_mut() {
+            **last = self.info.clone();
+        } else {
+            self.out.push(UpdateBody::Table(Box::new(self.info.clone())));
+        }
+    }
+}
