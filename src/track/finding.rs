@@ -209,8 +209,24 @@ pub enum Finding {
         /// What stood there.
         board: AtPress,
     },
+    /// No press yet, but the man has been released: what stands is no legal move. Cleared by
+    /// [`Finding::Agree`], by the next [`Finding::Line`] or turned into a [`Finding::Press`].
+    Pending {
+        /// What it looks like.
+        what: Irregular,
+        /// The squares that differ from the position.
+        squares: Vec<SquareDiff>,
+    },
     /// After an irregular press the board shows the position before it again.
     Restored,
+    /// The game stands here now and goes on from here, whatever the plies before `index` say: a
+    /// wrong set-up that was played from, or a position a person set.
+    Base {
+        /// The number of plies that stand before this position.
+        index: usize,
+        /// The position.
+        position: Position,
+    },
     /// Sensed and position differ for long or at a press, and no reading explains it.
     Differ(Vec<SquareDiff>),
     /// Sensed and position agree again.
