@@ -1,1 +1,354 @@
 //! Inputs on disk (SQLite), read back in order; knows nothing of what they mean.
+//!
+//! One file, one writer. Inputs are appended in groups: a group is durable (WAL,
+//! `synchronous=FULL`) before [`Journal::append`] returns, and only then may its updates be shown.
+//! A failed append is an error the caller must show; nothing is retried in silence.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags, backup, params};
+
+/// The layout this program writes, in SQLite's `user_version`.
+pub const VERSION: i64 = 1;
+
+/// Marks the file as ours, in SQLite's `application_id`: "ARBD".
+const APPLICATION_ID: i64 = 0x4152_4244;
+
+/// The largest input that is kept, in bytes of its text.
+pub const MAX_INPUT: usize = 1 << 20;
+
+/// What can go wrong with a journal. Every text says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file is something else.
+    #[error("{path} is no journal of arbiterd; nothing was changed: name another file")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Written by a newer program.
+    #[error(
+        "{path} was written by a newer arbiterd (journal version {found}, this one knows {VERSION}); \
+         nothing was changed: use the newer program"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+    /// It cannot be read through.
+    #[error("{path} is damaged ({why}); nothing was changed: restore a backup, or move it away to begin a new one")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite or the reader says.
+        why: String,
+    },
+    /// Another arbiterd has it.
+    #[error("{path} is in use by another arbiterd; stop that one first")]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It cannot be opened or created.
+    #[error("cannot open {path}: {source}; check the folder and its permissions")]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It could not be written.
+    #[error("cannot write {path}: {source}; free space or repair the disk: play is followed in memory until then")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
+    },
+    /// An input is too large to be real.
+    #[error("an input of {0} bytes is larger than {MAX_INPUT}; it was refused")]
+    TooLarge(usize),
+}
+
+/// An open journal.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    connection: Connection,
+}
+
+/// A stored input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its number, from 1 without gaps.
+    pub number: u64,
+    /// Its text.
+    pub text: String,
+}
+
+impl Journal {
+    /// Opens a journal for writing, creating it if there is none. A file that is not ours, is
+    /// newer, or is damaged is refused and left untouched.
+    pub fn open(path: &Path) -> Result<Self, JournalError> {
+        let existed = path.exists();
+        if existed {
+            inspect(path)?;
+        } else if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(|source| JournalError::Open { path: path.to_owned(), source })?;
+        }
+        let connection = Connection::open(path).map_err(|error| open_error(path, error))?;
+        let journal = Self { path: path.to_owned(), connection };
+        journal.prepare(existed).map_err(|error| open_error(path, error))?;
+        if !existed {
+            sync_folder(path);
+        }
+        Ok(journal)
+    }
+
+    /// Opens a journal to read it only, for replay and export. Nothing is written, not even a lock.
+    pub fn open_read_only(path: &Path) -> Result<Self, JournalError> {
+        inspect(path)?;
+        let connection = read_only(path)?;
+        Ok(Self { path: path.to_owned(), connection })
+    }
+
+    fn prepare(&self, existed: bool) -> rusqlite::Result<()> {
+        let db = &self.connection;
+        db.busy_timeout(Duration::from_millis(200))?;
+        // Exclusive before WAL: a second daemon on this journal fails at once, and no shared
+        // memory file is needed.
+        db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        db.pragma_update(None, "journal_mode", "WAL")?;
+        db.pragma_update(None, "synchronous", "FULL")?;
+        db.pragma_update(None, "wal_autocheckpoint", 1000)?;
+        if !existed {
+            db.pragma_update(None, "application_id", APPLICATION_ID)?;
+            db.pragma_update(None, "user_version", VERSION)?;
+        }
+        db.execute_batch(
+            "BEGIN IMMEDIATE;
+             CREATE TABLE IF NOT EXISTS input (number INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+             COMMIT;",
+        )
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many inputs it holds.
+    pub fn len(&self) -> Result<u64, JournalError> {
+        self.connection
+            .query_row("SELECT coalesce(max(number), 0) FROM input", [], |row| row.get::<_, i64>(0))
+            .map(i64::unsigned_abs)
+            .map_err(|error| self.damaged(error))
+    }
+
+    /// It holds nothing.
+    pub fn is_empty(&self) -> Result<bool, JournalError> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Appends a group of inputs. When this returns, they are on the disk, all or none.
+    pub fn append<'a>(&mut self, texts: impl IntoIterator<Item = &'a str>) -> Result<(), JournalError> {
+        let write = |source| JournalError::Write { path: self.path.clone(), source };
+        let transaction = self.connection.transaction().map_err(write)?;
+        {
+            let mut insert =
+                transaction.prepare_cached("INSERT INTO input (text) VALUES (?1)").map_err(write)?;
+            for text in texts {
+                if text.len() > MAX_INPUT {
+                    return Err(JournalError::TooLarge(text.len()));
+                }
+                insert.execute(params![text]).map_err(write)?;
+            }
+        }
+        transaction.commit().map_err(write)
+    }
+
+    /// Reads every input in order. Stops at the first error of `visit`.
+    pub fn read<E: From<JournalError>>(&self, mut visit: impl FnMut(Entry) -> Result<(), E>) -> Result<(), E> {
+        let mut select = self
+            .connection
+            .prepare("SELECT number, text FROM input ORDER BY number")
+            .map_err(|error| self.damaged(error))?;
+        let mut rows = select.query([]).map_err(|error| self.damaged(error))?;
+        let mut expected = 1;
+        while let Some(row) = rows.next().map_err(|error| self.damaged(error))? {
+            let number = row.get::<_, i64>(0).map_err(|error| self.damaged(error))?.unsigned_abs();
+            if number != expected {
+                return Err(E::from(JournalError::Damaged {
+                    path: self.path.clone(),
+                    why: format!("input {expected} is missing"),
+                }));
+            }
+            expected += 1;
+            let text = row.get::<_, String>(1).map_err(|error| self.damaged(error))?;
+            visit(Entry { number, text })?;
+        }
+        Ok(())
+    }
+
+    /// Writes a consistent copy while the journal is in use. The copy appears under its name only
+    /// when it is whole.
+    pub fn backup(&self, to: &Path) -> Result<(), JournalError> {
+        let part = to.with_extension("part");
+        let write = |source| JournalError::Write { path: to.to_owned(), source };
+        {
+            let mut copy = Connection::open(&part).map_err(write)?;
+            let backup = backup::Backup::new(&self.connection, &mut copy).map_err(write)?;
+            backup.run_to_completion(1000, Duration::ZERO, None).map_err(write)?;
+        }
+        fs::rename(&part, to).map_err(|source| JournalError::Open { path: to.to_owned(), source })?;
+        sync_folder(to);
+        Ok(())
+    }
+
+    fn damaged(&self, error: impl std::fmt::Display) -> JournalError {
+        JournalError::Damaged { path: self.path.clone(), why: error.to_string() }
+    }
+}
+
+/// Looks at a file without changing it: is it ours, of a version we know, and whole?
+fn inspect(path: &Path) -> Result<(), JournalError> {
+    let foreign = || JournalError::Foreign { path: path.to_owned() };
+    let damaged = |why: String| JournalError::Damaged { path: path.to_owned(), why };
+    let length = fs::metadata(path)
+        .map_err(|source| JournalError::Open { path: path.to_owned(), source })?
+        .len();
+    if length == 0 {
+        return Err(damaged("the file is empty".to_owned()));
+    }
+    let db = read_only(path)?;
+    let pragma = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let application = pragma("application_id").map_err(|error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => foreign(),
+        Some(rusqlite::ErrorCode::DatabaseBusy) => JournalError::InUse { path: path.to_owned() },
+        _ => damaged(error.to_string()),
+    })?;
+    if application != APPLICATION_ID {
+        return Err(foreign());
+    }
+    let version = pragma("user_version").map_err(|error| damaged(error.to_string()))?;
+    if version > VERSION {
+        return Err(JournalError::Newer { path: path.to_owned(), found: version });
+    }
+    let verdict = db
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
+        .map_err(|error| damaged(error.to_string()))?;
+    if verdict == "ok" { Ok(()) } else { Err(damaged(verdict)) }
+}
+
+fn read_only(path: &Path) -> Result<Connection, JournalError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(|error| open_error(path, error))?;
+    db.busy_timeout(Duration::from_millis(200)).map_err(|error| open_error(path, error))?;
+    Ok(db)
+}
+
+fn open_error(path: &Path, error: rusqlite::Error) -> JournalError {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
+            JournalError::InUse { path }
+        }
+        Some(rusqlite::ErrorCode::NotADatabase) => JournalError::Foreign { path },
+        Some(rusqlite::ErrorCode::DatabaseCorrupt) => JournalError::Damaged { path, why: error.to_string() },
+        _ => JournalError::Open { path, source: io::Error::other(error) },
+    }
+}
+
+/// Makes a new or renamed file's name durable. Best effort: not every file system can.
+fn sync_folder(path: &Path) {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if let Ok(folder) = fs::File::open(folder) {
+        drop(folder.sync_all());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(journal: &Journal) -> Vec<String> {
+        let mut texts = Vec::new();
+        journal
+            .read(|entry| {
+                texts.push(entry.text);
+                Ok::<_, JournalError>(())
+            })
+            .expect("a readable journal");
+        texts
+    }
+
+    #[test]
+    fn what_was_appended_is_read_back_in_order_after_reopening() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("hall.sqlite");
+        let mut journal = Journal::open(&path).expect("a new journal");
+        journal.append(["one", "two"]).expect("room");
+        journal.append(["three"]).expect("room");
+        drop(journal);
+        let journal = Journal::open(&path).expect("the same journal");
+        assert_eq!(texts(&journal), ["one", "two", "three"]);
+        assert_eq!(journal.len().expect("a length"), 3);
+    }
+
+    #[test]
+    fn a_second_daemon_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("hall.sqlite");
+        let mut first = Journal::open(&path).expect("a new journal");
+        first.append(["one"]).expect("room");
+        let error = Journal::open(&path).expect_err("in use");
+        assert!(matches!(error, JournalError::InUse { .. }), "{error}");
+        assert!(error.to_string().contains("hall.sqlite"), "{error}");
+    }
+
+    #[test]
+    fn foreign_newer_and_damaged_files_are_refused_and_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("hall.sqlite");
+
+        fs::write(&path, b"this is a letter to the organizer, not a database").expect("a file");
+        let before = fs::read(&path).expect("bytes");
+        assert!(matches!(Journal::open(&path), Err(JournalError::Foreign { .. })));
+        assert_eq!(fs::read(&path).expect("bytes"), before);
+
+        fs::remove_file(&path).expect("a file");
+        let mut journal = Journal::open(&path).expect("a new journal");
+        journal.append((0..2000).map(|_| "a line of some length to fill pages")).expect("room");
+        journal.connection.pragma_update(None, "user_version", VERSION + 1).expect("a version");
+        drop(journal);
+        let before = fs::read(&path).expect("bytes");
+        assert!(matches!(Journal::open(&path), Err(JournalError::Newer { found, .. }) if found == VERSION + 1));
+        assert_eq!(fs::read(&path).expect("bytes"), before);
+
+        let mut torn = before.clone();
+        torn[4096..8192].fill(0xa5);
+        fs::write(&path, &torn).expect("a file");
+        Connection::open(&path).and_then(|db| db.pragma_update(None, "user_version", VERSION)).ok();
+        let before = fs::read(&path).expect("bytes");
+        let error = Journal::open(&path).expect_err("damaged");
+        assert!(error.to_string().contains("nothing was changed"), "{error}");
+        assert_eq!(fs::read(&path).expect("bytes"), before);
+    }
+
+    #[test]
+    fn a_backup_holds_what_was_committed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut journal = Journal::open(&folder.path().join("hall.sqlite")).expect("a new journal");
+        journal.append(["one"]).expect("room");
+        let copy = folder.path().join("copy.sqlite");
+        journal.backup(&copy).expect("a copy");
+        assert_eq!(texts(&Journal::open(&copy).expect("the copy")), ["one"]);
+    }
+}
