@@ -9,11 +9,19 @@ pub mod mate;
 
 mod alert;
 mod entry;
+mod options;
+mod profile;
 mod referee;
+mod time_control;
 
 pub(crate) use alert::side_word;
 pub use alert::{
     AddSeconds, Advice, Alert, AlertId, AlertState, Audience, Certainty, Code, Severity, Text, TouchEvidence,
 };
 pub use entry::{ClaimKind, Entry, TouchRuling};
+pub use options::{DrawAgreement, ElectronicObservation, GameOptions};
+pub use profile::{
+    BothFlags, ColoursCount, CorrectionWindow, Discipline, Editions, Profile, ProfileError, Quickplay, Rules,
+};
 pub use referee::{ClockTimes, Referee, Ruling};
+pub use time_control::{IncrementMode, Period, TimeControl, TimeControlError};

@@ -1,9 +1,11 @@
 //! The referee of one game.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use shakmaty::{ByColor, Color};
 
-use super::{Alert, AlertId, Entry};
+use super::{Alert, AlertId, Entry, GameOptions, Profile};
 use crate::{
     record::{Game, GameResult, ResultReason, ResultState, Seconds, Timestamp},
     track::Finding,
@@ -52,12 +54,32 @@ pub enum Ruling {
 }
 
 /// Watches one game under one profile.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Referee {
+    profile: Arc<Profile>,
+    options: GameOptions,
     last_alert: u32,
 }
 
 impl Referee {
+    /// A referee for one game.
+    #[must_use]
+    pub fn new(profile: Arc<Profile>, options: GameOptions) -> Self {
+        Self { profile, options, last_alert: 0 }
+    }
+
+    /// The profile it holds the game to.
+    #[must_use]
+    pub fn profile(&self) -> &Arc<Profile> {
+        &self.profile
+    }
+
+    /// The game's options.
+    #[must_use]
+    pub fn options(&self) -> &GameOptions {
+        &self.options
+    }
+
     /// Something the tracker found; `game` is the record after it was applied.
     pub fn found(&mut self, at: Timestamp, finding: &Finding, game: &Game, out: &mut Vec<Ruling>) {
         let _ = (at, finding, game, out);
