@@ -1,1 +1,29 @@
-//! A simulated hall: DGT firmware on a pseudo-terminal, moved by hands that behave as people's do.
+//! A simulated hall: boards that behave as real ones, moved by hands that behave as people's do.
+//!
+//! | part | what it is |
+//! | --- | --- |
+//! | [`SimGame`] | the games to be played, read from PGN |
+//! | [`hand`] | games to timed physical acts; the levels of play |
+//! | [`Sensor`], [`ChessClock`], [`Device`] | what a board notices of the acts, in its own time |
+//! | [`play_virtual`], [`play_all`] | straight to observations, for benches |
+//!
+//! All of it runs in virtual time and draws its chances from seeds, so that a run can be repeated.
+//! It is written from the protocol's facts and knows nothing of how boards are read.
+
+mod action;
+mod clock;
+mod device;
+mod famous;
+mod game;
+pub mod hand;
+mod sensor;
+mod virtual_play;
+
+pub use action::{Action, PlayedGame, PlayedPly, Script, TimedAction};
+pub use clock::ChessClock;
+pub use device::{Device, DeviceSetup, Noticed};
+pub use famous::famous_games;
+pub use game::{Control, GameError, Period, SimGame};
+pub use hand::{HandOptions, Incident, IncidentKind, Level, Pace};
+pub use sensor::Sensor;
+pub use virtual_play::{VirtualOptions, observe, play_all, play_virtual};
