@@ -106,34 +106,28 @@ fn only_rough_boards_lose_updates() {
     assert_eq!(count(Level::Human), 0);
     assert!(count(Level::Rough) > 0);
 }
+/// Thousands of real games, Chess960 among them: the hands leave every one as it ends.
 #[test]
-#[ignore = "tmp"]
-fn tmp() {
-    let games = famous_games();
-    for level in Level::ALL {
-        let (o, s) = play_all(&games[7..8], &VirtualOptions::new(level, 4));
-        let g = &s.games[0];
-        let n = g.plies.len();
-        println!(
-            "{level:?} {} obs, {} plies, {} ms/ply, nopress {}",
-            o.len(),
-            n,
-            (g.plies[n - 1].made_ms - g.started_ms) / n as u64,
-            g.plies.iter().filter(|p| p.pressed_ms.is_none()).count()
-        );
-        let pre = g.plies.windows(2).filter(|w| w[0].pressed_ms.is_some_and(|p| p > w[1].made_ms)).count();
-        println!("  replies before press {pre}");
-        for (t, a) in s.actions.iter().take(60) {
-            print!("{t} {a:?}; ");
+fn real_games_are_played_to_their_last_position() {
+    let Some(folder) = crate::support::shared("games") else { return };
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("a readable folder").flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|extension| extension != "pgn") {
+            continue;
         }
-        println!();
-    }
-    let t = std::time::SystemTime::now();
-    let mut n = 0;
-    for seed in 0..50 {
-        for g in &games {
-            n += play_all(std::slice::from_ref(g), &VirtualOptions::new(Level::Human, seed)).0.len();
+        let text = String::from_utf8_lossy(&std::fs::read(&path).expect("a readable file")).into_owned();
+        let games =
+            sim::SimGame::from_pgn(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for game in &games {
+            count += 1;
+            let level = Level::ALL[count % 4];
+            let (observations, script) =
+                play_all(std::slice::from_ref(game), &VirtualOptions::new(level, count as u64));
+            assert_eq!(script.games[0].plies.len(), game.moves.len());
+            assert!(observations.len() > game.moves.len());
         }
     }
-    println!("600 games {n} obs {:?}", t.elapsed());
+    eprintln!("{count} games");
+    assert!(count > 2000);
 }

@@ -66,9 +66,9 @@ impl Hands {
         };
         let after_press = !asked && self.chance(300);
         for _ in 0..self.rng.usize(1..=2) {
-            let Some(home) = self.any_of(near & self.board.occupied() & !in_the_way & !spared) else {
-                return;
-            };
+            let fallen: Bitboard = self.knocked.iter().filter_map(|knocked| knocked.lies).collect();
+            let standing = self.board.occupied() & !fallen;
+            let Some(home) = self.any_of(near & standing & !in_the_way & !spared) else { break };
             let Some(piece) = self.lift(home) else { return };
             let mut lies = None;
             if self.chance(500)
