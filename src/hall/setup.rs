@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{ClockView, EventSetup, LinkView, TableInfo, TableSetup, TableStatus};
 use crate::{
     event::Player,
-    laws::{Alert, Referee},
+    laws::{Alert, GameOptions, Profile, Referee, TimeControl},
     record::{Game, Tags},
     wire::BoardIdentity,
 };
@@ -47,14 +47,14 @@ fn time_control<'a>(setup: &'a TableSetup, context: &Context<'a>) -> &'a str {
     setup.time_control.as_deref().unwrap_or(&context.event.time_control)
 }
 
-/// The referee for this game, and its Fischer increment if the time control names one.
+/// The referee for this game, and its Fischer increment if the time control names one. A profile
+/// that is not there falls back to the default (the configuration is checked before it gets here).
 pub(super) fn referee(setup: &TableSetup, context: &Context<'_>) -> (Referee, Option<u32>) {
-    let _ = profile(setup, context);
-    let increment = time_control(setup, context)
-        .rsplit_once('+')
-        .and_then(|(_, increment)| increment.trim().parse().ok())
-        .filter(|_| !time_control(setup, context).contains(':'));
-    (Referee::default(), increment)
+    let control: Option<TimeControl> = time_control(setup, context).parse().ok();
+    let increment = control.as_ref().map(|control| control.increment_at(1)).filter(|seconds| *seconds > 0);
+    let profile = Profile::load(profile(setup, context)).unwrap_or_else(|_| Profile::default_profile());
+    let options = GameOptions { time_control: control, ..GameOptions::default() };
+    (Referee::new(profile, options), increment)
 }
 
 /// PGN tags in export order, without the result.

@@ -42,7 +42,9 @@ pub enum JournalError {
         found: i64,
     },
     /// It cannot be read through.
-    #[error("{path} is damaged ({why}); nothing was changed: restore a backup, or move it away to begin a new one")]
+    #[error(
+        "{path} is damaged ({why}); nothing was changed: restore a backup, or move it away to begin a new one"
+    )]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -64,7 +66,9 @@ pub enum JournalError {
         source: io::Error,
     },
     /// It could not be written.
-    #[error("cannot write {path}: {source}; free space or repair the disk: play is followed in memory until then")]
+    #[error(
+        "cannot write {path}: {source}; free space or repair the disk: play is followed in memory until then"
+    )]
     Write {
         /// The file.
         path: PathBuf,
@@ -100,7 +104,8 @@ impl Journal {
         if existed {
             inspect(path)?;
         } else if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(|source| JournalError::Open { path: path.to_owned(), source })?;
+            fs::create_dir_all(folder)
+                .map_err(|source| JournalError::Open { path: path.to_owned(), source })?;
         }
         let connection = Connection::open(path).map_err(|error| open_error(path, error))?;
         let journal = Self { path: path.to_owned(), connection };
@@ -175,7 +180,10 @@ impl Journal {
     }
 
     /// Reads every input in order. Stops at the first error of `visit`.
-    pub fn read<E: From<JournalError>>(&self, mut visit: impl FnMut(Entry) -> Result<(), E>) -> Result<(), E> {
+    pub fn read<E: From<JournalError>>(
+        &self,
+        mut visit: impl FnMut(Entry) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut select = self
             .connection
             .prepare("SELECT number, text FROM input ORDER BY number")
@@ -221,9 +229,8 @@ impl Journal {
 fn inspect(path: &Path) -> Result<(), JournalError> {
     let foreign = || JournalError::Foreign { path: path.to_owned() };
     let damaged = |why: String| JournalError::Damaged { path: path.to_owned(), why };
-    let length = fs::metadata(path)
-        .map_err(|source| JournalError::Open { path: path.to_owned(), source })?
-        .len();
+    let length =
+        fs::metadata(path).map_err(|source| JournalError::Open { path: path.to_owned(), source })?.len();
     if length == 0 {
         return Err(damaged("the file is empty".to_owned()));
     }
@@ -329,7 +336,9 @@ mod tests {
         journal.connection.pragma_update(None, "user_version", VERSION + 1).expect("a version");
         drop(journal);
         let before = fs::read(&path).expect("bytes");
-        assert!(matches!(Journal::open(&path), Err(JournalError::Newer { found, .. }) if found == VERSION + 1));
+        assert!(
+            matches!(Journal::open(&path), Err(JournalError::Newer { found, .. }) if found == VERSION + 1)
+        );
         assert_eq!(fs::read(&path).expect("bytes"), before);
 
         let mut torn = before.clone();

@@ -36,15 +36,18 @@ pub enum ElectronicObservation {
 }
 
 /// Options of one game.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct GameOptions {
     /// The time control, if it is known. Without it no clock setting can be judged.
     pub time_control: Option<TimeControl>,
     /// The game is in its last period although moves are not counted from its beginning.
     pub last_period: bool,
     /// Moves completed before the referee took over.
+    #[serde(with = "by_color")]
     pub completed: ByColor<u32>,
     /// Illegal moves counted before the referee took over.
+    #[serde(with = "by_color")]
     pub illegal: ByColor<u32>,
     /// Draws by agreement.
     pub draw_agreement: DrawAgreement,
@@ -62,4 +65,28 @@ pub struct GameOptions {
     pub games_per_arbiter: Option<u32>,
     /// The pieces of a player are moved by an assistant (4.9): nothing is read from hands and times.
     pub assistant: bool,
+}
+
+/// `{"white": 1, "black": 0}`.
+mod by_color {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use shakmaty::ByColor;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Sides {
+        #[serde(default)]
+        white: u32,
+        #[serde(default)]
+        black: u32,
+    }
+
+    pub(super) fn serialize<S: Serializer>(sides: &ByColor<u32>, serializer: S) -> Result<S::Ok, S::Error> {
+        Sides { white: sides.white, black: sides.black }.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByColor<u32>, D::Error> {
+        let Sides { white, black } = Sides::deserialize(deserializer)?;
+        Ok(ByColor { white, black })
+    }
 }

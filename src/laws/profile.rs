@@ -285,6 +285,12 @@ impl Profile {
         Editions::built_in()?.profile(name).map(Arc::new)
     }
 
+    /// The profile of an event that names none: the Laws in force, classical.
+    #[must_use]
+    pub fn default_profile() -> Arc<Self> {
+        Self::load("fide-2023/classical").expect("it comes with the program; a test loads every one")
+    }
+
     /// Its name, such as `fide-2023/classical`.
     #[must_use]
     pub fn name(&self) -> &str {
