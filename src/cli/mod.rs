@@ -1,1 +1,89 @@
 //! The command line: one file a subcommand.
+//!
+//! Exit codes: 0 done; 1 findings, or nothing found; 2 unreadable input or bad arguments; 78 bad
+//! configuration.
+
+mod replay;
+mod scenario;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+use shakmaty::CastlingMode;
+
+use crate::{hall::MateQuestion, laws::mate::Budget};
+
+/// One daemon for chess events: follows electronic boards, holds every move against the Laws of
+/// Chess, alerts the arbiters, broadcasts and archives the games.
+#[derive(Debug, Parser)]
+#[command(name = "arbiterd", version, propagate_version = true)]
+struct Cli {
+    /// Say more (twice: everything).
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// How logs are written to standard error.
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Runs recorded evidence through the code that runs live; JSON lines out.
+    Replay(replay::Args),
+}
+
+/// Runs the program with the command line it was given.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    start_log(&cli);
+    let code = match cli.command {
+        Command::Replay(args) => replay::run(&args),
+    };
+    match code {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("arbiterd: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn start_log(cli: &Cli) {
+    use tracing_subscriber::EnvFilter;
+    let default = match cli.verbose {
+        0 => "arbiterd=info",
+        1 => "arbiterd=debug",
+        _ => "arbiterd=trace",
+    };
+    let filter = EnvFilter::try_from_env("ARBITERD_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match cli.log_format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().init(),
+    }
+}
+
+/// Answers a long mate question with the full budget, in the form the journal keeps.
+pub(crate) fn mate_verdict(question: &MateQuestion) -> Value {
+    let mode = CastlingMode::from_chess960(question.chess960);
+    let side = question.side;
+    match crate::laws::mate::report(&question.fen, mode, &Budget::default()) {
+        Ok(report) => {
+            let report = json!(report);
+            report[side.fold_wb("white", "black")].clone()
+        }
+        Err(error) => json!({"can_mate": "unknown", "line": [], "reason": error.to_string(), "nodes": 0}),
+    }
+}

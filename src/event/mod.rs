@@ -7,9 +7,11 @@
 //! | `time_control` | periods, increments, the forms people write them in, rapid and blitz |
 
 mod model;
+mod order;
 mod player;
 mod time_control;
 
 pub use model::{Bye, ByeKind, Event, Pairing, Round, Section, Team};
+pub use order::natural_order;
 pub use player::{NameParts, Player};
 pub use time_control::{Class, Extra, Period, TimeControl, TimeControlError};

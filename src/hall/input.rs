@@ -7,7 +7,7 @@ use shakmaty::Color;
 
 use crate::{
     event::Player,
-    laws::{Code, Entry},
+    laws::{Code, DrawAgreement, ElectronicObservation, Entry},
     record::{Position, Tags, Timestamp},
     track::Correction,
     wire::Observation,
@@ -167,4 +167,51 @@ pub struct TableSetup {
     /// More PGN tags.
     #[serde(default, skip_serializing_if = "Tags::is_empty")]
     pub tags: Tags,
+    /// Where the referee takes the game over, and the event's options.
+    #[serde(default, skip_serializing_if = "OptionsSetup::is_default")]
+    pub options: OptionsSetup,
+}
+
+/// Options of one game: what the event adds to its profile, and where the game stands.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OptionsSetup {
+    /// Moves completed by White and Black before.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub completed: [u32; 2],
+    /// Illegal moves counted against White and Black before.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub illegal: [u32; 2],
+    /// The game is in its last period.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub last_period: bool,
+    /// The event's rule on agreed draws.
+    pub draw_agreement: DrawAgreement,
+    /// Whether an alert on a screen counts as the arbiter's observation (13.4.2).
+    pub electronic_observation: ElectronicObservation,
+    /// The event's own penalty for an illegal move, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub penalty_seconds: Option<u32>,
+    /// Default time, in seconds (6.7.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_time_seconds: Option<u32>,
+    /// Quickplay-finish guidelines were announced.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub quickplay: bool,
+    /// Games that one arbiter supervises, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub games_per_arbiter: Option<u32>,
+    /// An assistant moves a player's pieces (4.9).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub assistant: bool,
+}
+
+impl OptionsSetup {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+fn is_zero(pair: &[u32; 2]) -> bool {
+    *pair == [0, 0]
 }

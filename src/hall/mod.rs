@@ -13,7 +13,9 @@ mod update;
 mod view;
 
 pub use hall::{Hall, MAX_TABLES};
-pub use input::{BoardKey, Command, EventSetup, Input, InputBody, RoundSetup, TableId, TableSetup};
+pub use input::{
+    BoardKey, Command, EventSetup, Input, InputBody, OptionsSetup, RoundSetup, TableId, TableSetup,
+};
 pub use table::MateQuestion;
 pub use update::{ClockView, LinkView, Seq, TableInfo, TableStatus, Update, UpdateBody};
 pub use view::{TableView, View};

@@ -1,6 +1,7 @@
 //! What a table is made of: from event, round and pairing to its data and PGN tags.
 
 use serde_json::{Value, json};
+use shakmaty::ByColor;
 
 use super::{ClockView, EventSetup, LinkView, TableInfo, TableSetup, TableStatus};
 use crate::{
@@ -9,6 +10,9 @@ use crate::{
     record::{Game, Tags},
     wire::BoardIdentity,
 };
+
+/// The rules where nobody names any.
+const DEFAULT_PROFILE: &str = "fide-2023/classical";
 
 /// What a table takes from the event and the round it belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +42,7 @@ pub(super) fn table_info(setup: &TableSetup, context: &Context<'_>, number: u64)
 fn profile<'a>(setup: &'a TableSetup, context: &Context<'a>) -> &'a str {
     match setup.profile.as_deref() {
         Some(profile) => profile,
-        None if context.event.profile.is_empty() => "fide-2023/classical",
+        None if context.event.profile.is_empty() => DEFAULT_PROFILE,
         None => &context.event.profile,
     }
 }
@@ -47,13 +51,33 @@ fn time_control<'a>(setup: &'a TableSetup, context: &Context<'a>) -> &'a str {
     setup.time_control.as_deref().unwrap_or(&context.event.time_control)
 }
 
-/// The referee for this game, and its Fischer increment if the time control names one. A profile
-/// that is not there falls back to the default (the configuration is checked before it gets here).
+/// The referee for this game, and its Fischer increment if the time control has one throughout.
+///
+/// A profile or time control that cannot be read falls back to the edition in force and to none:
+/// the configuration and the desk refuse such a name before it comes here.
 pub(super) fn referee(setup: &TableSetup, context: &Context<'_>) -> (Referee, Option<u32>) {
-    let control: Option<TimeControl> = time_control(setup, context).parse().ok();
-    let increment = control.as_ref().map(|control| control.increment_at(1)).filter(|seconds| *seconds > 0);
     let profile = Profile::load(profile(setup, context)).unwrap_or_else(|_| Profile::default_profile());
-    let options = GameOptions { time_control: control, ..GameOptions::default() };
+    let time_control: Option<TimeControl> = time_control(setup, context).parse().ok();
+    let increment = time_control.as_ref().and_then(|control| {
+        let increments = control.periods.iter().map(|period| period.increment).collect::<Vec<_>>();
+        increments.windows(2).all(|pair| pair[0] == pair[1]).then(|| increments.first().copied()).flatten()
+    });
+    let options = &setup.options;
+    let pair = |[white, black]: [u32; 2]| ByColor { white, black };
+    let options = GameOptions {
+        time_control,
+        last_period: options.last_period,
+        completed: pair(options.completed),
+        illegal: pair(options.illegal),
+        draw_agreement: options.draw_agreement,
+        electronic_observation: options.electronic_observation,
+        penalty_s: options.penalty_seconds,
+        default_time_s: options.default_time_seconds,
+        quickplay: options.quickplay,
+        started_at: None,
+        games_per_arbiter: options.games_per_arbiter,
+        assistant: options.assistant,
+    };
     (Referee::new(profile, options), increment)
 }
 

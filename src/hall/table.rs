@@ -16,7 +16,7 @@ use crate::{
     laws::{AlertState, ClockTimes, Code, Entry, Referee, Ruling},
     record::{Game, GameResult, Ply, PlyState, ResultReason, ResultState, Seconds, Timestamp},
     track::{AtPress, ClockSense, Correction, Evidence, Finding, Track},
-    wire::{BoardSquare, ClockReading, ClockState, Content, LinkEvent, Observation, Squares},
+    wire::{BoardSquare, ClockReading, ClockSide, ClockState, Content, LinkEvent, Observation, Squares},
 };
 
 /// Presses whose readings are kept until the tracker has settled what they belong to.
@@ -40,6 +40,31 @@ pub struct MateQuestion {
 struct PressReading {
     at: Timestamp,
     left: ByColor<Option<Seconds>>,
+}
+
+/// A reading whose parts may be unknown.
+#[derive(Clone, Copy, Debug)]
+struct Sides {
+    left: Option<ClockSide>,
+    right: Option<ClockSide>,
+    running: bool,
+    left_to_move: bool,
+}
+
+impl Sides {
+    fn of(state: ClockState) -> Self {
+        match state {
+            ClockState::Reading(ClockReading { left, right, running, left_to_move, .. }) => {
+                Self { left: Some(left), right: Some(right), running, left_to_move }
+            }
+            ClockState::Partial { left, right, running, left_to_move } => {
+                Self { left, right, running, left_to_move }
+            }
+            ClockState::Absent | ClockState::Garbage => {
+                Self { left: None, right: None, running: false, left_to_move: true }
+            }
+        }
+    }
 }
 
 /// One table of the hall.
@@ -276,8 +301,8 @@ impl Table {
     }
 
     fn clock_state(&mut self, at: Timestamp, state: ClockState) {
-        let reading = match state {
-            ClockState::Reading(reading) => reading,
+        let sides = match state {
+            ClockState::Reading(_) | ClockState::Partial { .. } => Sides::of(state),
             ClockState::Absent => {
                 self.clock = Some(state);
                 self.info.link.clock = false;
@@ -293,7 +318,9 @@ impl Table {
                 return;
             }
         };
-        if self.implausible(&reading) {
+        if let ClockState::Reading(reading) = &state
+            && self.implausible(reading)
+        {
             return;
         }
         let was = self.running();
@@ -303,7 +330,7 @@ impl Table {
         if first {
             self.announce();
         }
-        let times = self.times(&reading);
+        let times = self.times(&sides);
         self.shown =
             ClockView { white: times.left.white, black: times.left.black, running: times.running, at };
         self.out.push(UpdateBody::Clock(self.shown));
@@ -344,22 +371,44 @@ impl Table {
         self.track.rotated() == self.exchanged
     }
 
-    fn times(&self, reading: &ClockReading) -> ClockTimes {
+    fn times(&self, sides: &Sides) -> ClockTimes {
         let (white, black) =
-            if self.left_is_white() { (reading.left, reading.right) } else { (reading.right, reading.left) };
-        let to_move = if reading.left_to_move == self.left_is_white() { Color::White } else { Color::Black };
+            if self.left_is_white() { (sides.left, sides.right) } else { (sides.right, sides.left) };
+        let to_move = if sides.left_to_move == self.left_is_white() { Color::White } else { Color::Black };
         ClockTimes {
-            left: ByColor { white: Some(Seconds(white.seconds)), black: Some(Seconds(black.seconds)) },
-            flag: ByColor { white: white.flag, black: black.flag },
-            running: reading.running.then_some(to_move),
+            left: ByColor {
+                white: white.map(|side| Seconds(side.seconds)),
+                black: black.map(|side| Seconds(side.seconds)),
+            },
+            flag: ByColor {
+                white: white.is_some_and(|side| side.flag),
+                black: black.is_some_and(|side| side.flag),
+            },
+            running: sides.running.then_some(to_move),
+        }
+    }
+
+    /// What the clock read last, with its sides given to colours.
+    fn last_times(&self) -> Option<ClockTimes> {
+        match self.clock {
+            Some(state @ (ClockState::Reading(_) | ClockState::Partial { .. })) => {
+                Some(self.times(&Sides::of(state)))
+            }
+            _ => None,
         }
     }
 
     fn running(&self) -> Option<Color> {
-        match self.clock {
-            Some(ClockState::Reading(reading)) => self.times(&reading).running,
-            _ => None,
-        }
+        self.last_times().and_then(|times| times.running)
+    }
+
+    /// Shows the last reading anew, after its sides were given to other colours.
+    fn show_clock(&mut self, at: Timestamp) -> Option<ClockTimes> {
+        let times = self.last_times()?;
+        self.shown =
+            ClockView { white: times.left.white, black: times.left.black, running: times.running, at };
+        self.out.push(UpdateBody::Clock(self.shown));
+        Some(times)
     }
 
     /// An arbiter's entry.
@@ -441,16 +490,7 @@ impl Table {
             Finding::Orientation { rotated } => {
                 self.info.link.rotated = *rotated;
                 self.announce();
-                if let Some(ClockState::Reading(reading)) = self.clock {
-                    let times = self.times(&reading);
-                    self.shown = ClockView {
-                        white: times.left.white,
-                        black: times.left.black,
-                        running: times.running,
-                        at,
-                    };
-                    self.out.push(UpdateBody::Clock(self.shown));
-                }
+                self.show_clock(at);
             }
             Finding::StartPosition => self.set_status(TableStatus::Armed),
             Finding::WantsDump => self.wants_dump = true,
@@ -632,11 +672,7 @@ impl Table {
                 std::mem::swap(white, black);
             });
         }
-        if let Some(ClockState::Reading(reading)) = self.clock {
-            let times = self.times(&reading);
-            self.shown =
-                ClockView { white: times.left.white, black: times.left.black, running: times.running, at };
-            self.out.push(UpdateBody::Clock(self.shown));
+        if let Some(times) = self.show_clock(at) {
             let sense = times.running.map_or(ClockSense::Stopped, ClockSense::Running);
             self.track_evidence(at, &Evidence::Clock(sense));
         }

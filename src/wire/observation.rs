@@ -244,6 +244,18 @@ pub struct ClockReading {
 pub enum ClockState {
     /// A clock is connected and reads this.
     Reading(ClockReading),
+    /// A clock is connected, but not all of it could be read (scenario files; makes whose clocks
+    /// tell less).
+    Partial {
+        /// The left side, if known.
+        left: Option<ClockSide>,
+        /// The right side, if known.
+        right: Option<ClockSide>,
+        /// False while the clock is stopped by its button.
+        running: bool,
+        /// Whose turn it is by the lever.
+        left_to_move: bool,
+    },
     /// No clock is connected.
     Absent,
     /// A time message that cannot be true (hours above 9, minutes or seconds above 59, not BCD);
