@@ -42,11 +42,14 @@ const VIEWER_PAGE: Asset =
 /// Files of both pages.
 const SHARED: &[&[Asset]] = &[
     assets!("text/javascript; charset=utf-8":
-        "shared/dom.js"
+        "shared/board.js" "shared/chess.js" "shared/clock.js" "shared/dom.js" "shared/i18n.js"
+        "shared/moves.js" "shared/people.js" "shared/prefs.js" "shared/settings.js" "shared/store.js"
+        "shared/stream.js" "shared/tile.js"
     ),
     assets!("text/css; charset=utf-8":
         "shared/base.css"
     ),
+    assets!("application/json": "lang/page.en.json" "lang/page.ru.json"),
     assets!("image/svg+xml":
         "pieces/wK.svg" "pieces/wQ.svg" "pieces/wR.svg" "pieces/wB.svg" "pieces/wN.svg" "pieces/wP.svg"
         "pieces/bK.svg" "pieces/bQ.svg" "pieces/bR.svg" "pieces/bB.svg" "pieces/bN.svg" "pieces/bP.svg"
@@ -58,7 +61,12 @@ const SHARED: &[&[Asset]] = &[
 const DESK: &[&[Asset]] = &[];
 
 /// Files of the viewer alone.
-const PUBLIC: &[&[Asset]] = &[];
+const PUBLIC: &[&[Asset]] = &[
+    assets!("text/javascript; charset=utf-8":
+        "viewer/game.js" "viewer/grid.js" "viewer/main.js" "viewer/wall.js"
+    ),
+    assets!("text/css; charset=utf-8": "viewer/viewer.css"),
+];
 
 /// The file at this path of a listener. Query and fragment must already be cut off.
 #[must_use]
