@@ -89,6 +89,13 @@ impl ChessClock {
         side.left_ms = (side.left_ms + millis).max(0);
     }
 
+    /// The present period adds time with every move.
+    #[must_use]
+    pub fn adds_per_move(&self) -> bool {
+        let period = self.sides[self.turn].period;
+        self.control.periods.get(period).is_some_and(|period| period.increment > 0)
+    }
+
     /// Set as a program sets it: seconds for White and Black, and who runs (`None` = stopped).
     pub fn set_times(&mut self, at: u64, white: u32, black: u32, runs: Option<Color>) {
         self.run_to(at);

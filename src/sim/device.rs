@@ -110,9 +110,26 @@ impl Device {
         self.known
     }
 
-    /// The clock itself, for a program that sets it.
-    pub fn clock_mut(&mut self) -> Option<&mut ChessClock> {
-        self.clock.as_mut()
+    /// A program sets the clock: seconds of its left and right side, and which of them runs
+    /// (bit 0 left, bit 1 right, bit 2 pause).
+    pub fn set_clock(&mut self, at: u64, left: u32, right: u32, flags: u8) {
+        let left_color = if self.white_left() { Color::White } else { Color::Black };
+        let (white, black) = if self.white_left() { (left, right) } else { (right, left) };
+        let runs = match flags & 0b111 {
+            0b001 => Some(left_color),
+            0b010 => Some(!left_color),
+            _ => None,
+        };
+        if let Some(clock) = &mut self.clock {
+            clock.set_times(at, white, black, runs);
+        }
+        self.clock_changed(at);
+    }
+
+    /// The clock adds time with every move, and says so in each reading.
+    #[must_use]
+    pub fn counts_per_move(&self) -> bool {
+        self.clock.as_ref().is_some_and(ChessClock::adds_per_move)
     }
 
     /// White sits at the left side of the clock.
@@ -197,7 +214,7 @@ impl Device {
     }
 
     /// The clock may show something new: it tells the board, up to a second late.
-    pub fn clock_changed(&mut self, at: u64) {
+    fn clock_changed(&mut self, at: u64) {
         let reading = self.read_clock(at);
         if let Some(reading) = reading
             && self.sent != Some(reading)

@@ -5,6 +5,7 @@
 //! | [`SimGame`] | the games to be played, read from PGN |
 //! | [`hand`] | games to timed physical acts; the levels of play |
 //! | [`Sensor`], [`ChessClock`], [`Device`] | what a board notices of the acts, in its own time |
+//! | [`Firmware`] | a DGT board's processor: the serial protocol from the board's side |
 //! | [`play_virtual`], [`play_all`] | straight to observations, for benches |
 //!
 //! All of it runs in virtual time and draws its chances from seeds, so that a run can be repeated.
@@ -14,6 +15,7 @@ mod action;
 mod clock;
 mod device;
 mod famous;
+mod firmware;
 mod game;
 pub mod hand;
 mod sensor;
@@ -23,6 +25,7 @@ pub use action::{Action, PlayedGame, PlayedPly, Script, TimedAction};
 pub use clock::ChessClock;
 pub use device::{Device, DeviceSetup, Noticed};
 pub use famous::famous_games;
+pub use firmware::{BoardConfig, Firmware, Mode};
 pub use game::{Control, GameError, Period, SimGame};
 pub use hand::{HandOptions, Incident, IncidentKind, Level, Pace};
 pub use sensor::Sensor;

@@ -131,3 +131,86 @@ fn real_games_are_played_to_their_last_position() {
     eprintln!("{count} games");
     assert!(count > 2000);
 }
+
+fn board(state: &str) -> sim::Firmware {
+    let clock = (state != "no-clock").then(|| sim::Control::sudden(180, 2));
+    let setup = sim::DeviceSetup { rotated: state == "turned", clock, ..sim::DeviceSetup::default() };
+    sim::Firmware::new(sim::BoardConfig { setup, ..sim::BoardConfig::default() })
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    text.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).expect("hex")).collect()
+}
+
+/// The published table of commands and replies.
+#[test]
+fn commands_are_answered_as_published() {
+    let table = include_str!("../data/dgt-replies.txt");
+    let mut firmware = board("fresh");
+    let (mut now, mut checked) = (0, 0);
+    let mut lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
+    while let Some(line) = lines.next() {
+        if let Some(state) = line.strip_prefix("@ ") {
+            firmware = board(state);
+            now = 0;
+            continue;
+        }
+        let command = line.strip_prefix("> ").unwrap_or_else(|| panic!("a command, not {line}"));
+        let mut expected = Vec::new();
+        while let Some(reply) = lines.next_if(|line| !line.starts_with(['>', '@'])) {
+            expected.push(hex(reply));
+        }
+        let mut out = Vec::new();
+        firmware.advance(now, &mut out);
+        firmware.receive(now, &hex(command));
+        // A clock answers up to a second late; in mode UPDATE it speaks every second.
+        now += 990;
+        firmware.advance(now, &mut out);
+        let replies: Vec<Vec<u8>> = out.into_iter().map(|(_, bytes)| bytes).collect();
+        assert_eq!(replies, expected, "after {command}");
+        checked += 1;
+    }
+    assert!(checked > 45, "{checked} commands checked");
+}
+
+/// DGT protocol, worked bytes: e2-e4 and a press on the bus, changes and from the start.
+#[test]
+fn the_bus_delivers_a_move_as_published() {
+    let mut firmware = board("fresh");
+    let mut ask = |now: u64, command: &str| {
+        let mut out = Vec::new();
+        firmware.advance(now, &mut out);
+        firmware.receive(now, &hex(command));
+        firmware.advance(now + 200, &mut out);
+        out.pop().map(|(_, bytes)| bytes).unwrap_or_default()
+    };
+    ask(0, "83 08 01 0c");
+    ask(200, "85 08 01 0e");
+    let start = ask(400, "83 08 01 0c");
+    assert_eq!(start.len(), 6 + 65, "the start tag and 32 pieces");
+    let pawn = shakmaty::Piece { color: shakmaty::Color::White, role: shakmaty::Role::Pawn };
+    for (at, action) in [
+        (1_000, sim::Action::Start),
+        (1_500, sim::Action::Lift(shakmaty::Square::E2)),
+        (2_200, sim::Action::Put(shakmaty::Square::E4, pawn)),
+        (3_000, sim::Action::Press(shakmaty::Color::White)),
+    ] {
+        firmware.act(at, action);
+    }
+    let mut out = Vec::new();
+    firmware.advance(5_000, &mut out);
+    assert!(out.is_empty(), "no board on a bus speaks by itself");
+    let mut ask = |now: u64, command: &str| {
+        firmware.advance(now, &mut out);
+        firmware.receive(now, &hex(command));
+        firmware.advance(now + 200, &mut out);
+        out.pop().map(|(_, bytes)| bytes).unwrap_or_default()
+    };
+    // e2 empty, e4 a white pawn, left halted at 3:00 and 2 seconds more.
+    assert_eq!(ask(5_000, "83 08 01 0c"), hex("85 00 0d 08 01 40 34 41 24 70 03 02 69"));
+    assert_eq!(ask(5_200, "84 08 01 0d"), hex("85 00 0d 08 01 40 34 41 24 70 03 02 69"));
+    let from_start = ask(5_400, "86 08 01 0f");
+    assert_eq!(from_start.len(), 78, "as in the published example");
+    assert_eq!(from_start[5..8], [0x7b, 0x48, 0x00]);
+    assert_eq!(from_start[70..77], [0x40, 0x34, 0x41, 0x24, 0x70, 0x03, 0x02]);
+}
