@@ -57,7 +57,7 @@ impl Firmware {
                 self.reply(now + 70, Body::StartWritten);
             }
             Request::FromStart => {
-                let stream = self.eeprom.from_start();
+                let stream = self.eeprom.since_start();
                 self.reply(at, Body::FromStart(stream));
             }
             Request::Version => {
@@ -81,6 +81,7 @@ impl Firmware {
     }
 
     fn reply_changes(&mut self, at: u64) {
+        self.polled = true;
         self.last_changes = self.eeprom.take_changes();
         let stream = self.last_changes.clone();
         self.reply(at, Body::Changes { even: false, stream });

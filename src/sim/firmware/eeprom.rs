@@ -172,7 +172,7 @@ impl Eeprom {
     }
 
     /// From the start tag to what was fetched last.
-    pub(super) fn from_start(&self) -> Vec<u8> {
+    pub(super) fn since_start(&self) -> Vec<u8> {
         let from = self.start.map_or(self.gone, |start| start.max(self.gone)) - self.gone;
         let to = self.fetched.saturating_sub(self.gone);
         self.bytes.iter().take(to as usize).skip(from as usize).copied().collect()

@@ -108,6 +108,8 @@ pub struct Firmware {
     /// Bus: the last reply to "changes", and whether the next is an even one.
     last_changes: Vec<u8>,
     ignore_next_ping: bool,
+    /// Bus: somebody has fetched changes.
+    polled: bool,
     /// Bus: the reply to the last command leaves at this moment; until then nothing is heard.
     replying_until: u64,
     rng: fastrand::Rng,
@@ -133,6 +135,7 @@ impl Firmware {
             next_update_clock: None,
             last_changes: Vec::new(),
             ignore_next_ping: false,
+            polled: false,
             replying_until: 0,
             rng: fastrand::Rng::with_seed(config.setup.seed ^ 0xf1b3),
             config,
@@ -148,6 +151,12 @@ impl Firmware {
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// Changes have been fetched on the bus.
+    #[must_use]
+    pub fn was_polled(&self) -> bool {
+        self.polled
     }
 
     /// What it has noticed of its squares.
