@@ -3,10 +3,14 @@
 //! What stands here is what was *played*, not how it was found: this room knows nothing of boards.
 
 mod game;
+mod moves;
 pub mod pgn;
 mod position;
+mod russian;
 mod time;
 
 pub use game::{Game, GameResult, Ply, PlySource, PlyState, ResultReason, ResultState, Tags};
+pub use moves::{MoveFault, read_move, read_russian_move};
 pub use position::{Position, PositionKey};
+pub use russian::{from_english, russian_san, russian_score};
 pub use time::{Seconds, Timestamp};

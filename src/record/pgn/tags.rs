@@ -64,6 +64,54 @@ pub fn result_token(token: &[u8]) -> Option<Option<GameResult>> {
     }
 }
 
+/// A result in any of the spellings that tags and score sheets hold: `1-0`, `1:0`, `½-½`, `1/2`, `0.5-0.5`,
+/// `+--`, `+:-`, `0-0`, `1/2-0`, with any dash. `Some(None)` is a game without a result: `*`. `None` is
+/// no result at all. A lone `+-` or `-+` is an assessment, not a result.
+#[must_use]
+pub fn result_from_text(text: &[u8]) -> Option<Option<GameResult>> {
+    use GameResult as R;
+    if text.len() > 24 {
+        return None;
+    }
+    if let Some(result) = result_token(text) {
+        return Some(result);
+    }
+    let text = std::str::from_utf8(text).ok()?;
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '–' | '—' | '−' | '‐' | '‑' => plain.push('-'),
+            '½' => plain.push_str("1/2"),
+            c if c.is_whitespace() => {}
+            c => plain.push(c.to_ascii_lowercase()),
+        }
+    }
+    let plain = plain.replace("0.5", "1/2").replace("0,5", "1/2");
+    Some(Some(match plain.as_str() {
+        "1-0" | "1:0" | "whitewin" | "white" => R::WhiteWins,
+        "0-1" | "0:1" | "blackwin" | "black" => R::BlackWins,
+        "1/2-1/2" | "1/2:1/2" | "1/2" | "draw" => R::Draw,
+        "+--" | "+:-" | "+/-" | "1-0f" | "1f-0" | "whiteforfait" | "whiteforfeit" => R::WhiteForfeit,
+        "--+" | "-:+" | "-/+" | "0-1f" | "0-1+" | "blackforfait" | "blackforfeit" => R::BlackForfeit,
+        "---" | "-:-" | "-/-" | "notplayed" => R::BothForfeit,
+        "1/2-0" | "1/2:0" => R::HalfZero,
+        "0-1/2" | "0:1/2" => R::ZeroHalf,
+        // `0-0` is castling in move text; in a tag [`result_from_tag`] knows better.
+        "adj" | "adjourned" => R::Adjourned,
+        _ => return None,
+    }))
+}
+
+/// The same for a Result tag, where `0-0` is a double loss.
+#[must_use]
+pub fn result_from_tag(text: &str) -> Option<Option<GameResult>> {
+    match text.trim() {
+        "0-0" | "0:0" => Some(Some(GameResult::BothLose)),
+        "" | "?" | "-" => Some(None),
+        text => result_from_text(text.as_bytes()),
+    }
+}
+
 /// The word for the Termination tag, where there is one. A game nobody played is `forfeit`.
 pub(super) fn termination(result: GameResult, reason: ResultReason) -> Option<&'static str> {
     use GameResult as R;

@@ -15,6 +15,9 @@ use crate::record::{Game, GameResult, Ply, PlyState, Position, ResultReason, Res
 /// Movetext stays under 80 columns.
 const COLUMNS: usize = 79;
 
+/// Stands with the first move of a continued segment.
+pub(super) const CONTINUED: &str = "(continued after the illegal move that stood)";
+
 /// The tags every game has, in the order of the standard.
 const ROSTER: [&str; 7] = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
 
@@ -237,7 +240,7 @@ fn write_movetext(
         let commands = commands(ply, before.turn(), options);
         let mut words = game.notes.get(&(index + 1)).cloned().unwrap_or_default();
         if index == plies.start && index > 0 {
-            append(&mut words, "(continued after the illegal move that stood)");
+            append(&mut words, CONTINUED);
         }
         if index + 1 == plies.end
             && let Some(comment) = &cut_comment
