@@ -1,3 +1,261 @@
 //! Listeners: desk, public, `LiveChess` API; the web pages under `serve/web/`.
+//!
+//! Nothing here decides anything about chess or changes a game: what is shown comes from two
+//! [`Feed`]s, and what is ordered goes to the daemon as a [`CommandRequest`].
+//!
+//! | file | what it does |
+//! | --- | --- |
+//! | `feed` | what one audience is shown: read model, stream, past games |
+//! | `ws` | the stream's WebSocket |
+//! | `listen` | sockets, connections and their limits |
+//! | `access` | who may do what; `Host` and `Origin` |
+//! | `desk`, `report` | the arbiters' and operators' HTTP interface |
+//! | `public`, `pgn`, `cloud` | what anyone may read |
+//! | `livechess` | the `LiveChess` API for programs on this machine |
+//! | `pages`, `web` | the pages' files |
+//! | `problem`, `metrics`, `config` | errors, counters, settings |
 
+pub mod access;
+mod cloud;
+pub mod config;
+mod desk;
+pub mod feed;
+mod listen;
+mod metrics;
+mod pages;
+mod pgn;
+mod problem;
+mod public;
+mod report;
 pub mod web;
+pub mod ws;
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+    time::Duration,
+};
+
+use axum::Router;
+use prometheus_client::registry::Registry;
+use thiserror::Error;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use self::{
+    access::{Role, Tokens},
+    config::ListenConfig,
+    listen::{Gate, Listening},
+    metrics::ServeMetrics,
+};
+use crate::hall::{Command, Update};
+
+pub use self::{config::ServeConfig, feed::Feed};
+
+/// How often a stream that has nothing to say shows that it lives.
+pub const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// An order from the desk, for the daemon to journal and apply.
+#[derive(Debug)]
+pub struct CommandRequest {
+    /// Who gave it: the name of the token.
+    pub by: String,
+    /// What.
+    pub command: Command,
+    /// Takes the updates it caused, or why it was refused (in words for the person).
+    pub reply: oneshot::Sender<Result<Vec<Update>, String>>,
+}
+
+/// What the listeners need from the daemon.
+pub struct Deps {
+    /// The desk's feed.
+    pub desk: Arc<Feed>,
+    /// The public's feed, behind the delay.
+    pub public: Arc<Feed>,
+    /// Takes orders.
+    pub commands: mpsc::Sender<CommandRequest>,
+    /// The daemon's own metrics; the listeners add theirs.
+    pub registry: Registry,
+    /// Whether all is well, or what is not: the answer of `/readyz`.
+    pub ready: Arc<dyn Fn() -> Result<(), String> + Send + Sync>,
+}
+
+/// Why the listeners did not start.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The address cannot be had.
+    #[error(
+        "the {listener} listener cannot listen on {address}: {source}; choose another port, or stop the program that uses it"
+    )]
+    Bind {
+        /// Which listener.
+        listener: &'static str,
+        /// Where.
+        address: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The desk would be open to the network.
+    #[error(
+        "the desk would listen on {0}, which other machines can reach, but there are no tokens; \
+         make one with `arbiterd token add`, or listen on 127.0.0.1"
+    )]
+    OpenDesk(SocketAddr),
+    /// No random numbers.
+    #[error("the system gave no random numbers for a token: {0}")]
+    Random(#[from] getrandom::Error),
+    /// TLS files do not serve.
+    #[error("{path}: {fault}")]
+    Tls {
+        /// Which file.
+        path: std::path::PathBuf,
+        /// What is wrong with it.
+        fault: String,
+    },
+}
+
+/// The running listeners.
+#[derive(Debug)]
+pub struct Serving {
+    /// Where the desk listens.
+    pub desk: Option<SocketAddr>,
+    /// Where the public listens.
+    pub public: Option<SocketAddr>,
+    /// Where the `LiveChess` API listens.
+    pub livechess: Option<SocketAddr>,
+    /// The token made at start, if one was: the sign-in link is `http://ADDRESS/#token=TOKEN`.
+    pub first_token: Option<String>,
+    tokens: Arc<RwLock<Tokens>>,
+    feeds: [Arc<Feed>; 2],
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Serving {
+    /// Binds all listeners and serves them until [`Serving::stop`].
+    ///
+    /// # Errors
+    /// An address that cannot be had, a desk that would be open to the network, TLS files that do not
+    /// serve.
+    pub fn start(config: ServeConfig, deps: Deps) -> Result<Self, ServeError> {
+        let Deps { desk: desk_feed, public: public_feed, commands, mut registry, ready } = deps;
+        let metrics = ServeMetrics::register(&mut registry);
+        let registry = Arc::new(Mutex::new(registry));
+        let stop = CancellationToken::new();
+        let tasks = TaskTracker::new();
+        let mut tokens = config.tokens;
+        let mut first_token = None;
+        let mut open = false;
+        if let Some(desk) = &config.desk
+            && tokens.is_empty()
+        {
+            if config.always_sign_in {
+                first_token = Some(tokens.create("first", Role::ChiefArbiter, None)?);
+            } else if desk.address.ip().is_loopback() {
+                open = true;
+            } else {
+                return Err(ServeError::OpenDesk(desk.address));
+            }
+        }
+        let tokens = Arc::new(RwLock::new(tokens));
+        let mut serving = Self {
+            desk: None,
+            public: None,
+            livechess: None,
+            first_token,
+            tokens: tokens.clone(),
+            feeds: [desk_feed.clone(), public_feed.clone()],
+            stop,
+            tasks,
+        };
+        if let Some(listen) = &config.desk {
+            let metrics = metrics.listener("desk");
+            let router = desk::router(
+                desk::DeskState {
+                    feed: desk_feed.clone(),
+                    commands: commands.clone(),
+                    tokens,
+                    open,
+                    guard: access::guard::Guard::new(listen),
+                    tasks: serving.tasks.clone(),
+                    registry,
+                    ready,
+                    metrics: metrics.clone(),
+                    secure: listen.tls.is_some(),
+                    pgn: pgn::PgnCache::default(),
+                },
+                listen.limits.body,
+            );
+            serving.desk = Some(serving.listen("desk", listen, router, metrics)?);
+        }
+        if let Some(listen) = &config.public {
+            let metrics = metrics.listener("public");
+            let router = public::router(public::PublicState {
+                feed: public_feed,
+                guard: access::guard::Guard::new(listen),
+                tasks: serving.tasks.clone(),
+                metrics: metrics.clone(),
+                pgn: pgn::PgnCache::default(),
+            });
+            serving.public = Some(serving.listen("public", listen, router, metrics)?);
+        }
+        serving.beat();
+        Ok(serving)
+    }
+
+    fn listen(
+        &self,
+        name: &'static str,
+        config: &ListenConfig,
+        router: Router,
+        metrics: metrics::ListenerMetrics,
+    ) -> Result<SocketAddr, ServeError> {
+        let listener = listen::bind(name, config.address)?;
+        let address = listener.local_addr().map_err(|source| ServeError::Bind {
+            listener: name,
+            address: config.address,
+            source,
+        })?;
+        let listening = Listening {
+            router,
+            gate: Gate::new(config.limits, metrics),
+            stop: self.stop.clone(),
+            tasks: self.tasks.clone(),
+        };
+        self.tasks.spawn(listen::accept(listener, listening));
+        Ok(address)
+    }
+
+    /// Keeps the streams' heartbeats going.
+    fn beat(&self) {
+        let (feeds, stop) = (self.feeds.clone(), self.stop.clone());
+        self.tasks.spawn(async move {
+            let mut ticks = tokio::time::interval(HEARTBEAT);
+            ticks.tick().await;
+            loop {
+                tokio::select! {
+                    () = stop.cancelled() => return,
+                    _ = ticks.tick() => feeds.iter().for_each(|feed| feed.heartbeat()),
+                }
+            }
+        });
+    }
+
+    /// Replaces all tokens: those made or revoked meanwhile count from the next request on.
+    pub fn set_tokens(&self, tokens: Tokens) {
+        *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
+    }
+
+    /// Stops listening, lets running answers finish, tells all clients of the streams goodbye, and
+    /// waits until they are gone (a few seconds at most).
+    pub async fn stop(self) {
+        self.stop.cancel();
+        for feed in &self.feeds {
+            feed.close();
+        }
+        self.tasks.close();
+        if tokio::time::timeout(Duration::from_secs(5), self.tasks.wait()).await.is_err() {
+            tracing::warn!("some clients did not leave in time");
+        }
+    }
+}

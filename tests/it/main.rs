@@ -2,6 +2,7 @@
 
 mod architecture;
 mod record;
+mod serve;
 mod sim;
 mod support;
 mod wire;

@@ -1,0 +1,401 @@
+//! What one audience is shown: a read model, its stream, and what is rendered from it.
+//!
+//! The daemon pushes updates in; each is folded into the [`View`] and encoded once. Clients take
+//! from the ring at their own pace. The desk's feed keeps the hall's numbers; the public feed counts
+//! only what the public may see, from the journal's first input on. That count follows from the
+//! journal alone (the delay keeps the order), so it goes on across restarts.
+//!
+//! | file | what it does |
+//! | --- | --- |
+//! | `ring` | the last messages, encoded once |
+//! | `snapshot` | the whole state for a client that joins or fell behind |
+//! | `past` | games that left their table, by round |
+
+mod past;
+mod ring;
+mod snapshot;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+};
+
+use bytes::Bytes;
+use serde_json::json;
+use tokio::sync::watch;
+
+use self::{
+    past::Past,
+    ring::{Entry, Ring},
+    snapshot::Fragments,
+};
+use super::ws::frame::text_frame;
+use crate::{
+    hall::{Seq, TableId, Update, UpdateBody, View},
+    laws::Audience as AlertAudience,
+};
+
+pub use past::RoundGame;
+
+/// Version of the stream's schema.
+pub const STREAM_VERSION: u32 = 1;
+/// How many messages are kept for clients that resume.
+const RING_ENTRIES: usize = 8192;
+/// How many bytes of messages are kept.
+const RING_BYTES: usize = 4 << 20;
+
+/// Who is shown this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Audience {
+    /// Arbiters and operators: everything, at once.
+    Desk,
+    /// Anyone: after the delay.
+    Public,
+}
+
+/// One audience's read model and stream.
+#[derive(Debug)]
+pub struct Feed {
+    audience: Audience,
+    shared: RwLock<Shared>,
+    fragments: Mutex<Fragments>,
+    /// Tells every client that there is more; the value means nothing.
+    wake: watch::Sender<()>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    view: View,
+    ring: Ring,
+    past: Past,
+    /// Counts a table's changes, so that what was rendered from it can be kept.
+    versions: BTreeMap<TableId, u64>,
+    closed: bool,
+}
+
+/// What one client wants to see.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Wanted {
+    /// Only these tables, sorted; `None` for all.
+    pub tables: Option<Box<[TableId]>>,
+    /// Not what is for the arbiter alone.
+    pub without_silent: bool,
+}
+
+impl Wanted {
+    fn wants(&self, entry: &Entry) -> bool {
+        if entry.silent && self.without_silent {
+            return false;
+        }
+        match (&self.tables, entry.table) {
+            (Some(tables), Some(table)) => tables.binary_search(&table).is_ok(),
+            _ => true,
+        }
+    }
+
+    fn is_everything(&self) -> bool {
+        self.tables.is_none() && !self.without_silent
+    }
+}
+
+/// A client's place in the stream.
+#[derive(Debug)]
+pub struct Cursor {
+    next: u64,
+    wanted: Wanted,
+}
+
+impl Feed {
+    /// An empty feed.
+    #[must_use]
+    pub fn new(audience: Audience) -> Arc<Self> {
+        Arc::new(Self {
+            audience,
+            shared: RwLock::new(Shared {
+                view: View::new(audience == Audience::Desk),
+                ring: Ring::new(RING_ENTRIES, RING_BYTES),
+                past: Past::default(),
+                versions: BTreeMap::new(),
+                closed: false,
+            }),
+            fragments: Mutex::default(),
+            wake: watch::Sender::new(()),
+        })
+    }
+
+    /// Whose feed this is.
+    #[must_use]
+    pub fn audience(&self) -> Audience {
+        self.audience
+    }
+
+    /// Takes updates in, in order, and wakes whoever listens. Hand over all that one input caused in
+    /// one call: its messages then leave in one write.
+    pub fn push(&self, updates: &[Update]) {
+        if updates.is_empty() {
+            return;
+        }
+        {
+            let mut shared = self.write();
+            for update in updates {
+                shared.take(update, self.audience);
+            }
+        }
+        self.wake.send_replace(());
+    }
+
+    /// Sends everybody a sign of life with the present number. To be called every
+    /// [`HEARTBEAT`](super::HEARTBEAT).
+    pub fn heartbeat(&self) {
+        {
+            let mut shared = self.write();
+            let seq = shared.view.seq.0;
+            let frame = text_frame(&json!({"type": "heartbeat", "seq": seq}).to_string());
+            shared.ring.push(Entry { seq, table: None, silent: false, frame });
+        }
+        self.wake.send_replace(());
+    }
+
+    /// Ends all clients' streams; they are told that the server goes away.
+    pub fn close(&self) {
+        self.write().closed = true;
+        self.wake.send_replace(());
+    }
+
+    /// The number of the last update.
+    #[must_use]
+    pub fn seq(&self) -> Seq {
+        self.read().view.seq
+    }
+
+    /// Reads the model. Be short: the hall waits meanwhile.
+    pub fn look<R>(&self, reader: impl FnOnce(&View) -> R) -> R {
+        reader(&self.read().view)
+    }
+
+    /// The games of a round by table, finished or running, those of earlier rounds too.
+    #[must_use]
+    pub fn round_games(&self, round: u32) -> BTreeMap<TableId, RoundGame> {
+        let shared = self.read();
+        shared.past.round(round, &shared.view)
+    }
+
+    /// One game of a round.
+    #[must_use]
+    pub fn round_game(&self, round: u32, table: TableId) -> Option<RoundGame> {
+        let shared = self.read();
+        shared.past.game(round, table, &shared.view)
+    }
+
+    /// The numbers of all rounds that have games.
+    #[must_use]
+    pub fn rounds(&self) -> Vec<u32> {
+        let shared = self.read();
+        shared.past.rounds(&shared.view)
+    }
+
+    /// The present round, or 0 before the first.
+    #[must_use]
+    pub fn current_round(&self) -> u32 {
+        current_round(&self.read().view)
+    }
+
+    /// Becomes ready when there may be more for a client.
+    pub(crate) fn subscribe(&self) -> watch::Receiver<()> {
+        self.wake.subscribe()
+    }
+
+    /// A client joins: its place, and the first bytes to send it. With `from` it goes on after that
+    /// number if everything since is still here; else it gets a snapshot.
+    pub(crate) fn join(&self, from: Option<u64>, wanted: Wanted) -> (Cursor, Bytes) {
+        if let Some(from) = from {
+            let shared = self.read();
+            let now = shared.view.seq.0;
+            if let Some(next) = shared.ring.after(from, now) {
+                let hello = text_frame(&hello(&shared.view, now));
+                return (Cursor { next, wanted }, hello);
+            }
+        }
+        let snapshot = self.snapshot(&wanted);
+        let hello = text_frame(&hello(&self.read().view, snapshot.seq));
+        let mut first = Vec::with_capacity(hello.len() + snapshot.frame.len());
+        first.extend_from_slice(&hello);
+        first.extend_from_slice(&snapshot.frame);
+        (Cursor { next: snapshot.next, wanted }, Bytes::from(first))
+    }
+
+    /// Moves a client that fell behind to the present; answers the snapshot to send it.
+    pub(crate) fn catch_up(&self, cursor: &mut Cursor) -> Bytes {
+        let snapshot = self.snapshot(&cursor.wanted);
+        cursor.next = snapshot.next;
+        snapshot.frame
+    }
+
+    /// Fills `batch` with what is next for a client. The places it came from are answered in
+    /// `places`, so that the client can step on when they are sent.
+    pub(crate) fn pending(&self, cursor: &mut Cursor, batch: &mut Batch) -> Pending {
+        let shared = self.read();
+        if shared.closed {
+            return Pending::Closed;
+        }
+        let Some(entries) = shared.ring.since(cursor.next) else { return Pending::Behind };
+        let mut place = cursor.next;
+        for entry in entries {
+            if batch.is_full() {
+                return Pending::Some;
+            }
+            place += 1;
+            if cursor.wanted.wants(entry) {
+                batch.push(entry.frame.clone(), place);
+            } else if batch.is_empty() {
+                // Nothing waits before it: step over at once.
+                cursor.next = place;
+            }
+        }
+        if batch.is_empty() { Pending::Nothing } else { Pending::Some }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Shared> {
+        self.shared.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Shared> {
+        self.shared.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fragments(&self) -> MutexGuard<'_, Fragments> {
+        self.fragments.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is next for a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pending {
+    /// The batch holds it.
+    Some,
+    /// Nothing: wait to be woken.
+    Nothing,
+    /// What it had to get is gone: it needs a snapshot.
+    Behind,
+    /// The feed has ended.
+    Closed,
+}
+
+/// Frames to be sent in one write, on the stack.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    frames: [Bytes; Batch::FRAMES],
+    places: [u64; Batch::FRAMES],
+    count: usize,
+    bytes: usize,
+}
+
+impl Batch {
+    /// The most frames joined in one write.
+    pub(crate) const FRAMES: usize = 48;
+    /// About the most bytes joined in one write.
+    const BYTES: usize = 32 << 10;
+
+    /// An empty batch, or one that begins with the rest of a frame.
+    pub(crate) fn new(cursor: &Cursor, rest: &Bytes) -> Self {
+        let mut batch = Self {
+            frames: [const { Bytes::new() }; Self::FRAMES],
+            places: [0; Self::FRAMES],
+            count: 0,
+            bytes: 0,
+        };
+        if !rest.is_empty() {
+            batch.push(rest.clone(), cursor.next);
+        }
+        batch
+    }
+
+    fn is_full(&self) -> bool {
+        self.count == Self::FRAMES || self.bytes >= Self::BYTES
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn push(&mut self, frame: Bytes, place: u64) {
+        self.bytes += frame.len();
+        self.frames[self.count] = frame;
+        self.places[self.count] = place;
+        self.count += 1;
+    }
+
+    /// The frames in order.
+    pub(crate) fn frames(&self) -> &[Bytes] {
+        &self.frames[..self.count]
+    }
+
+    /// `sent` bytes of it left: moves the client on and answers the rest of a frame cut in two.
+    pub(crate) fn sent(&self, mut sent: usize, cursor: &mut Cursor) -> Bytes {
+        for (frame, place) in self.frames().iter().zip(self.places) {
+            if sent == 0 {
+                break;
+            }
+            cursor.next = place;
+            if sent < frame.len() {
+                return frame.slice(sent..);
+            }
+            sent -= frame.len();
+        }
+        Bytes::new()
+    }
+}
+
+impl Shared {
+    fn take(&mut self, update: &Update, audience: Audience) {
+        let desk = audience == Audience::Desk;
+        if !desk && update.desk_only() {
+            return;
+        }
+        if let (Some(table), UpdateBody::Table(info)) = (update.table, &update.body)
+            && let Some(view) = self.view.tables.get_mut(&table)
+        {
+            if view.info.game != info.game {
+                let game = std::mem::take(&mut view.game);
+                self.past.keep(table, &view.info, game, view.clock);
+            } else if !desk && info.to_json(false) == view.info.to_json(false) {
+                // Only the desk's side of it changed: nothing the public has to be told.
+                view.info = (**info).clone();
+                view.game.tags = info.tags.clone();
+                *self.versions.entry(table).or_default() += 1;
+                return;
+            }
+        }
+        if let Some(table) = update.table {
+            *self.versions.entry(table).or_default() += 1;
+        }
+        let mut numbered = update.clone();
+        if !desk {
+            numbered.seq = Seq(self.view.seq.0 + 1);
+        }
+        self.view.apply(&numbered);
+        let silent = matches!(&numbered.body,
+            UpdateBody::Alert(alert) if alert.audience == AlertAudience::ArbiterSilent);
+        let frame = text_frame(&numbered.to_json(desk).to_string());
+        self.ring.push(Entry { seq: numbered.seq.0, table: numbered.table, silent, frame });
+    }
+}
+
+/// The round the hall is in, or 0 before the first.
+fn current_round(view: &View) -> u32 {
+    let number = view.round.get("number").and_then(serde_json::Value::as_u64);
+    match number.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0) {
+        Some(number) => number,
+        None => view.tables.values().map(|table| table.info.round).max().unwrap_or(0),
+    }
+}
+
+fn hello(view: &View, seq: u64) -> String {
+    json!({
+        "type": "hello",
+        "version": STREAM_VERSION,
+        "event": view.round.get("event"),
+        "seq": seq,
+    })
+    .to_string()
+}
