@@ -1,6 +1,7 @@
 //! The one integration test binary.
 
 mod architecture;
+mod link;
 mod record;
 mod serve;
 mod sim;

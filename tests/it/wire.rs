@@ -1,5 +1,7 @@
 //! The boards' languages: worked bytes, round trips, captures of real boards, and noise.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail by it")]
+
 use arbiterd::wire::{
     BatteryReading, BoardSquare, ClockReading, ClockSide, ClockState, Content, LinkEvent, Observation,
     RecoveredEvent, Squares,
@@ -415,6 +417,61 @@ fn an_erased_cell_does_not_cut_the_log() {
     let mut decoder = dgt::Decoder::new();
     let events: Vec<_> = frame.iter().filter_map(|&byte| decoder.push(byte)).collect();
     assert!(matches!(&events[..], [Event::Message(Message::Log(stream))] if stream[97] == 0xff));
+}
+
+#[test]
+fn a_flipped_bit_does_not_cost_the_whole_log_but_a_header_ends_it() {
+    let mut frame = encoded(&Message::Log(vec![0x7f; 0x1f00]));
+    frame[4000] = 0x8e;
+    let mut decoder = dgt::Decoder::new();
+    let events: Vec<_> = frame.iter().filter_map(|&byte| decoder.push(byte)).collect();
+    assert!(matches!(&events[..], [Event::Message(Message::Log(stream))] if stream.len() == 0x1f00));
+    let cut = [&frame[..500], &bytes("8e 00 05 34 00")].concat();
+    let events: Vec<_> = cut.iter().filter_map(|&byte| decoder.push(byte)).collect();
+    assert_eq!(
+        events,
+        [
+            Event::Dropped(Dropped::Cut(500)),
+            Event::Message(Message::Field { square: square("e2"), content: Content::Empty, quick: false })
+        ]
+    );
+}
+
+#[test]
+fn the_log_is_read_back_to_what_was_last_seen() {
+    let event = |name: &str, letter: char| RecoveredEvent::Square {
+        square: square(name),
+        content: piece(letter),
+        quick: false,
+    };
+    let halted = |left, seconds| RecoveredEvent::Halted { left, seconds };
+    let log = [
+        RecoveredEvent::StartPosition { rotated: false },
+        event("e2", '.'),
+        event("e4", 'P'),
+        halted(true, 100),
+        event("e7", '.'),
+        event("e5", 'p'),
+        halted(false, 90),
+        event("g1", '.'),
+        event("f3", 'N'),
+    ];
+    let mut before = Squares::from_board(&Board::new(), false);
+    before.set(square("e2"), Content::Empty);
+    before.set(square("e4"), piece('P'));
+    let mut now = before;
+    for (name, letter) in [("e7", '.'), ("e5", 'p'), ("g1", '.'), ("f3", 'N')] {
+        now.set(square(name), piece(letter));
+    }
+    assert_eq!(
+        dgt::events_since(&log, &before, &now),
+        Some(&log[4..]),
+        "the press of the known move is known"
+    );
+    assert_eq!(dgt::events_since(&log, &now, &now), Some(&log[9..]));
+    before.set(square("a1"), Content::Empty);
+    assert_eq!(dgt::events_since(&log, &before, &now), None);
+    assert_eq!(dgt::events_of_last_game(&log).len(), 9);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use std::{fmt, ops::RangeInclusive, str::FromStr};
 
-use crate::wire::{BoardSquare, ClockReading, ClockState, Content, Observation, Squares};
+use crate::wire::{ClockReading, ClockState, Content, Observation, Squares};
 
 use super::{
     clock::ClockMessage,
@@ -402,10 +402,10 @@ impl Translator {
 
     /// A burst of tags after power-up makes one dump.
     fn end_dump(&mut self, out: &mut Vec<Observation>) {
-        if let Some(squares) = self.dump.take() {
-            if BoardSquare::all().any(|square| squares.get(square) != Content::Empty) {
-                out.push(Observation::Dump(*squares));
-            }
+        if let Some(squares) = self.dump.take()
+            && *squares != Squares::default()
+        {
+            out.push(Observation::Dump(*squares));
         }
     }
 

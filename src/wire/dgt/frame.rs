@@ -71,25 +71,33 @@ pub(super) struct Framer {
     garbage: u32,
     /// The frame in the buffer was handed out; the next byte starts afresh.
     done: bool,
+    /// Where in a log a byte with its top bit stands that may be a header.
+    suspect: Option<usize>,
 }
 
 impl Framer {
     pub(super) fn new(lengths: Lengths) -> Self {
-        Self { lengths, frame: Vec::with_capacity(72), expected: 0, garbage: 0, done: false }
+        Self { lengths, frame: Vec::with_capacity(72), expected: 0, garbage: 0, done: false, suspect: None }
     }
 
     pub(super) fn push(&mut self, byte: u8) -> Step<'_> {
         if self.done {
             self.clear_frame();
         }
-        if byte >= 0x80 && !self.is_erased_cell(byte) {
-            return self.header(byte);
+        if byte >= 0x80 {
+            if !self.in_log() {
+                return self.header(byte);
+            }
+            self.suspect = Some(self.frame.len());
         }
         if self.frame.is_empty() {
             self.garbage += 1;
             return Step::Nothing;
         }
         self.frame.push(byte);
+        if let Some(cut) = self.cut_by_suspect() {
+            return Step::Dropped(Dropped::Cut(cut));
+        }
         if self.frame.len() == 3 && !self.length_is_possible() {
             // The header was noise: what follows is hunted through for the next one.
             self.garbage += 3;
@@ -153,9 +161,31 @@ impl Framer {
         length > 3 && (self.lengths)(self.frame[0]).is_some_and(|bounds| bounds.contains(&length))
     }
 
-    /// An erased cell of the log memory reads ff, which is no header: let it pass inside a log.
-    fn is_erased_cell(&self, byte: u8) -> bool {
-        byte == 0xff && self.frame.len() >= 3 && self.expected > 0x100
+    /// A log takes seconds, so one flipped bit must not cost all of it, and an erased cell of the
+    /// board's memory reads ff. So in there a top bit alone makes no header: a possible length
+    /// has to follow it.
+    fn in_log(&self) -> bool {
+        self.frame.len() >= 3 && self.expected > 0x100
+    }
+
+    /// Two bytes after a suspect: if it was a header, the log ends before it. How many bytes that
+    /// drops.
+    fn cut_by_suspect(&mut self) -> Option<u32> {
+        let at = self.suspect.filter(|at| self.frame.len() == at + 3)?;
+        self.suspect = None;
+        let tail = [self.frame[at], self.frame[at + 1], self.frame[at + 2]];
+        let length = u16::from(tail[1]) << 7 | u16::from(tail[2]);
+        let is_header = tail[1] < 0x80
+            && tail[2] < 0x80
+            && length > 3
+            && (self.lengths)(tail[0]).is_some_and(|bounds| bounds.contains(&length));
+        if !is_header {
+            return None;
+        }
+        self.clear_frame();
+        self.frame.extend(tail);
+        self.expected = usize::from(length);
+        Some(at as u32)
     }
 
     fn clear_frame(&mut self) {
@@ -164,6 +194,7 @@ impl Framer {
         self.frame.shrink_to(256);
         self.expected = 0;
         self.done = false;
+        self.suspect = None;
     }
 }
 

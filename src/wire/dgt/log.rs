@@ -2,7 +2,7 @@
 //! tags for power-up and start positions. The same stream travels inside the bus replies to
 //! "changes" and "from start". It holds no time of day.
 
-use crate::wire::{BoardSquare, Content, RecoveredEvent};
+use crate::wire::{BoardSquare, Content, RecoveredEvent, Squares};
 
 use super::{
     clock::{bcd, to_bcd},
@@ -146,4 +146,51 @@ impl Iterator for Tags<'_> {
         self.rest = &self.rest[length..];
         Some(tag)
     }
+}
+
+/// The events of a log that came after the board last showed `before`, when it shows `now`.
+///
+/// Goes back from the end: what a square read before an event is what the event before it on the
+/// same square said, or unknown when the log does not reach so far back. The latest moment that
+/// agrees with `before` on every square counts. `None` when there is none.
+#[must_use]
+pub fn events_since<'a>(
+    events: &'a [RecoveredEvent],
+    before: &Squares,
+    now: &Squares,
+) -> Option<&'a [RecoveredEvent]> {
+    let mut earlier: [Option<Content>; 64] = [None; 64];
+    let mut replaced = Vec::with_capacity(events.len());
+    for event in events {
+        replaced.push(match event {
+            RecoveredEvent::Square { square, content, .. } => earlier[square.index()].replace(*content),
+            _ => None,
+        });
+    }
+    let mut state = now.0.map(Some);
+    let agrees = |state: &[Option<Content>; 64]| {
+        state.iter().zip(&before.0).all(|(then, before)| then.is_none_or(|then| then == *before))
+    };
+    for (index, event) in events.iter().enumerate().rev() {
+        if agrees(&state) {
+            return Some(&events[index + 1..]);
+        }
+        if let RecoveredEvent::Square { square, .. } = event {
+            state[square.index()] = replaced[index];
+        }
+    }
+    agrees(&state).then_some(events)
+}
+
+/// The events of the latest game in a log: from its last start position, start tag or empty board.
+/// All of them when there is none.
+#[must_use]
+pub fn events_of_last_game(events: &[RecoveredEvent]) -> &[RecoveredEvent] {
+    let start = events.iter().rposition(|event| {
+        matches!(
+            event,
+            RecoveredEvent::StartPosition { .. } | RecoveredEvent::StartTag | RecoveredEvent::EmptyBoard
+        )
+    });
+    &events[start.unwrap_or(0)..]
 }

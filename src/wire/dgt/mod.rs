@@ -25,6 +25,6 @@ mod piece;
 pub use clock::{Ack, AckKind, Button, ClockCommand, ClockMessage, ClockTime};
 pub use command::{Command, CommandDecoder, Received};
 pub use frame::{Dropped, Event};
-pub use log::{Tag, Tags};
+pub use log::{Tag, Tags, events_of_last_game, events_since};
 pub use message::{Battery, Decoder, Message};
 pub use piece::{content_from_code, piece_code};
