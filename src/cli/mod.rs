@@ -5,6 +5,7 @@
 
 mod replay;
 mod scenario;
+mod simulate;
 
 use std::process::ExitCode;
 
@@ -41,6 +42,8 @@ enum LogFormat {
 enum Command {
     /// Runs recorded evidence through the code that runs live; JSON lines out.
     Replay(replay::Args),
+    /// Simulated boards only, on pseudo-terminals, for any program that reads boards.
+    Simulate(simulate::Args),
 }
 
 /// Runs the program with the command line it was given.
@@ -50,6 +53,7 @@ pub fn main() -> ExitCode {
     start_log(&cli);
     let code = match cli.command {
         Command::Replay(args) => replay::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
     };
     match code {
         Ok(code) => ExitCode::from(code),

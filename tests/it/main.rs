@@ -5,5 +5,6 @@ mod link;
 mod record;
 mod serve;
 mod sim;
+mod sim_lines;
 mod support;
 mod wire;
