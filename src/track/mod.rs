@@ -2,9 +2,22 @@
 //!
 //! [`Evidence`] goes in, [`Finding`]s come out. This room knows no articles and no penalties.
 
+mod bridge;
+mod correct;
+mod ending;
 mod evidence;
+mod eyes;
+mod faults;
 mod finding;
+mod gap;
+mod irregular;
+mod line;
+mod moves;
+mod press;
+mod setup;
+mod threads;
 mod tracker;
+mod trouble;
 
 pub use evidence::{ClockSense, Correction, Evidence};
 pub use finding::{AtPress, Cause, Finding, Irregular, SquareDiff, SquareFault, TrackedPly};

@@ -1,50 +1,500 @@
-//! The tracker of one table.
+//! The tracker of one table: its state, the order in which evidence is taken, and its deadlines.
+//!
+//! What the model is, `mod.rs` explains. Presses are in `press`, the time before the first move in
+//! `setup`, the end in `ending`, what was not seen in `gap`, a person's word in `correct`.
 
-use shakmaty::Board;
+use std::collections::VecDeque;
 
-use super::{Evidence, Finding};
-use crate::record::{Position, Timestamp};
+use shakmaty::{Bitboard, Board, Color};
+
+use super::{
+    Cause, ClockSense, Evidence, Finding, SquareFault,
+    ending::Ending,
+    eyes::{Change, Eyes},
+    gap::Gap,
+    line::{Line, Made, Step},
+    press::{Held, Presses},
+    setup::Setup,
+    threads::{Outcome, Thread},
+};
+use crate::{
+    record::{PlyState, Position, Timestamp},
+    wire::BoardSquare,
+};
+
+/// A man that stood so long is released (Laws 4.7; `T_REL`), in ms.
+pub(super) const RELEASED: i64 = 700;
+/// After so long without a change an unexplained board is searched more deeply, in ms.
+const QUIET: i64 = 400;
+/// So long unexplained is worth a word to the operator, in ms.
+const LONG: i64 = 3_000;
+/// A stop of the clock counts from then, so that the last scan before it still counts, in ms.
+const STOP_GRACE: i64 = 300;
+
+/// What has been said of the present difference, so that it is said once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Said {
+    /// Searched deeply since the last change.
+    pub(super) searched: bool,
+    /// [`Finding::Pending`], [`Finding::OutOfTurn`] or [`Finding::Displaced`] was weighed.
+    pub(super) released: bool,
+    /// [`Finding::Pending`] stands.
+    pub(super) pending: bool,
+    /// [`Finding::Differ`] stands.
+    pub(super) differ: bool,
+    /// [`Finding::TakenBackAfterPress`] was given for the last confirmed ply.
+    pub(super) undone: bool,
+    /// [`Finding::ActivityWhileStopped`] was given for this stop.
+    pub(super) stopped: bool,
+}
 
 /// Follows one game on one board.
 #[derive(Clone, Debug)]
 pub struct Track {
-    sensed: Board,
-    rotated: bool,
+    pub(super) eyes: Eyes,
+    pub(super) line: Line,
+    /// The readings; never empty.
+    pub(super) threads: Vec<Thread>,
+    /// The open plies as last told.
+    pub(super) shown: Vec<Step>,
+    pub(super) clock: ClockSense,
+    /// The clock has run, or a ply was made.
+    pub(super) started: bool,
+    pub(super) stopped: bool,
+    /// The clock was reported to stop; it counts from then.
+    pub(super) stop_at: Option<Timestamp>,
+    pub(super) presses: Presses,
+    pub(super) held: Vec<Held>,
+    pub(super) setup: Setup,
+    pub(super) ending: Ending,
+    pub(super) gap: Gap,
+    pub(super) said: Said,
+    /// The last change of any square that can be believed.
+    pub(super) last_change: Timestamp,
+    /// Since when the board is unexplained.
+    pub(super) differs_since: Option<Timestamp>,
+    /// The last corrections, to be taken back.
+    pub(super) undo: VecDeque<Line>,
 }
 
 impl Track {
-    /// A tracker for a game that starts from `start`. Nothing is sensed yet.
+    /// A tracker for a game that starts from `start`. Until anything is heard the board is taken
+    /// to show it.
     #[must_use]
     pub fn new(start: &Position) -> Self {
-        Self { sensed: start.board().clone(), rotated: false }
+        Self {
+            eyes: Eyes::new(start.board()),
+            line: Line::new(start),
+            threads: vec![Thread::default()],
+            shown: Vec::new(),
+            clock: ClockSense::Absent,
+            started: false,
+            stopped: false,
+            stop_at: None,
+            presses: Presses::default(),
+            held: Vec::new(),
+            setup: Setup::default(),
+            ending: Ending::default(),
+            gap: Gap::default(),
+            said: Said::default(),
+            last_change: Timestamp::from_millis(i64::MIN / 2),
+            differs_since: None,
+            undo: VecDeque::new(),
+        }
     }
 
     /// Takes one piece of evidence; findings are appended in order. Deadlines that fell due
-    /// before `at` must have been served by [`Track::advance`] first.
+    /// before `at` are served first.
     pub fn observe(&mut self, at: Timestamp, evidence: &Evidence, out: &mut Vec<Finding>) {
-        let _ = (at, evidence, out);
+        self.advance(at, out);
+        match evidence {
+            Evidence::Square(square, content) => {
+                self.setup.heard = true;
+                self.before_change(at, *square, out);
+                if let Some(change) = self.eyes.set(at, *square, *content) {
+                    self.changed(at, change, out);
+                    self.look(at, out);
+                }
+            }
+            Evidence::Dump(squares) => self.dump(at, squares, out),
+            Evidence::Press { by } => self.pressed(at, *by, out),
+            Evidence::Clock(sense) => self.clock(at, *sense, out),
+            Evidence::LinkDown => self.link_down(at, out),
+            Evidence::LinkUp => {}
+            Evidence::Recovered(events) => self.recovered(at, events, out),
+            Evidence::Closed => self.close(at, out),
+            Evidence::Reopened => self.reopen(at, out),
+            Evidence::Correction(correction) => self.correct(at, correction, out),
+        }
     }
 
     /// Serves every deadline up to and including `now`, each at its own time.
     pub fn advance(&mut self, now: Timestamp, out: &mut Vec<Finding>) {
-        let _ = (now, out);
+        // Every service clears what was due or moves it on; the bound only guards against a fault.
+        for _ in 0..1_000 {
+            match self.next_deadline() {
+                Some(due) if due <= now => self.serve(due, out),
+                _ => return,
+            }
+        }
     }
 
     /// The next moment at which something will be found without new evidence.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Timestamp> {
-        None
+        let mut next: Option<Timestamp> = None;
+        let mut offer = |at: Option<Timestamp>| {
+            if let Some(at) = at {
+                next = Some(next.map_or(at, |next: Timestamp| next.min(at)));
+            }
+        };
+        offer(self.stop_at);
+        offer(self.eyes.faults.next_deadline());
+        offer(self.ending.next_deadline());
+        offer(self.setup.next_deadline());
+        offer(self.gap.next_deadline());
+        if self.playing() {
+            offer(self.presses.due(self));
+            offer(self.reply_due());
+            if let Some(since) = self.differs_since {
+                offer((!self.said.searched).then(|| self.last_change.plus(QUIET)));
+                offer((!self.said.released).then(|| self.last_change.plus(RELEASED)));
+                offer((!self.said.differ).then(|| since.plus(LONG).max(self.last_change.plus(RELEASED))));
+            }
+        }
+        next
     }
 
     /// What the squares show, in game squares.
     #[must_use]
     pub fn sensed(&self) -> &Board {
-        &self.sensed
+        &self.eyes.board
     }
 
     /// The board lies turned by 180 degrees.
     #[must_use]
     pub fn rotated(&self) -> bool {
-        self.rotated
+        self.eyes.rotated
     }
+
+    /// The position after every ply that is told, provisional ones too.
+    #[must_use]
+    pub fn position(&self) -> &Position {
+        let thread = &self.threads[0];
+        match self.shown.len().checked_sub(1).and_then(|last| thread.open.get(last)) {
+            Some(open) => &open.after,
+            None => &self.line.base,
+        }
+    }
+
+    /// Moves are being followed: the board is armed, the record open, the clock not stopped.
+    pub(super) fn playing(&self) -> bool {
+        self.setup.armed && !self.ending.closed && !self.stopped && !self.gap.dark
+    }
+
+    /// The position after the first thread's plies.
+    pub(super) fn tip(&self) -> &Position {
+        self.threads[0].tip(&self.line.base)
+    }
+
+    /// Where the first thread and the board differ.
+    pub(super) fn diff(&self) -> Bitboard {
+        self.threads[0].diff(&self.line.base, &self.eyes)
+    }
+
+    /// Notes and tells a change of one square.
+    pub(super) fn changed(&mut self, at: Timestamp, change: Change, out: &mut Vec<Finding>) {
+        let Change { square, was, now } = change;
+        let masked = self.eyes.faults.flickers(square);
+        match self.eyes.faults.changed(at, square, was, now) {
+            Some(true) => {
+                out.push(Finding::SquareFault { square, fault: SquareFault::Flicker });
+                self.eyes.refresh(square);
+                return;
+            }
+            Some(false) => {
+                self.eyes.refresh(square);
+                out.push(Finding::SquareWell { square });
+            }
+            None if masked => return,
+            None => {}
+        }
+        self.last_change = at;
+        self.said.searched = false;
+        self.said.released = false;
+        out.push(Finding::Touch { at, square, was, now });
+    }
+
+    /// Makes of the board what can be made of it now.
+    pub(super) fn look(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        if self.gap.dark {
+            return;
+        }
+        self.watch_kings(at, out);
+        if self.ending.closed {
+            self.look_after_end(at, out);
+        } else if !self.setup.armed || (!self.started && self.line.count == 0) {
+            self.look_at_setup(at, out);
+            if self.setup.armed && !self.stopped {
+                self.play(at, out);
+            }
+        } else if self.stopped {
+            self.look_while_stopped(at, out);
+        } else {
+            self.play(at, out);
+        }
+    }
+
+    /// Follows the hands.
+    pub(super) fn play(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        let Self { line, threads, eyes, held, .. } = self;
+        let (base, since) = (&line.base, line.base_at);
+        let mut cause = None;
+        let mut agrees = false;
+        let many = threads.len() > 1;
+        let stood = held.last().filter(|_| !many).map(|last| last.after.clone());
+        let irregular: Vec<Made> =
+            if stood.is_some() { held.iter().map(|one| one.made.clone()).collect() } else { Vec::new() };
+        let mut outcomes = Vec::new();
+        let last = threads[0].open.last().map(|open| open.made.clone());
+        for thread in threads.iter_mut() {
+            let held = stood.as_ref().map(|stood| (stood, irregular.as_slice()));
+            let outcome = thread.follow(base, since, eyes, held);
+            match outcome {
+                Outcome::Agrees => agrees = true,
+                Outcome::Changed(why) => cause = cause.or(Some(why)),
+                Outcome::Differs => {}
+            }
+            if many {
+                outcomes.push(outcome);
+            }
+        }
+        if many {
+            self.sift(&outcomes);
+        }
+        if let (Some(Cause::Revised), Some(last)) = (cause, last) {
+            self.ending.hop = Some((last.step, last.made_at));
+        }
+        if cause.is_some() {
+            self.started = true;
+            if !self.held.is_empty() {
+                self.held.clear();
+            }
+            self.publish(cause.unwrap_or(Cause::Played), out);
+        } else if agrees && !self.held.is_empty() && !many {
+            self.held.clear();
+            self.presses.restored();
+            out.push(Finding::Restored);
+        }
+        self.note_difference(at, out);
+        self.serve_presses(at, out);
+    }
+
+    /// Of several threads keeps those that the board does not contradict.
+    fn sift(&mut self, outcomes: &[Outcome]) {
+        let explained = |outcome: &Outcome| !matches!(outcome, Outcome::Differs);
+        let agreeing = self.threads.iter().any(|thread| thread.diff(&self.line.base, &self.eyes).is_empty());
+        if !agreeing || !outcomes.iter().any(explained) {
+            return;
+        }
+        let (line, eyes) = (&self.line, &self.eyes);
+        self.threads.retain(|thread| thread.diff(&line.base, eyes).is_empty());
+    }
+
+    /// Keeps account of whether sensed and position agree.
+    pub(super) fn note_difference(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        let diff = self.diff();
+        if diff.is_empty() {
+            self.differs_since = None;
+            self.said.undone = false;
+            if std::mem::take(&mut self.said.differ) | std::mem::take(&mut self.said.pending) {
+                out.push(Finding::Agree);
+            }
+            return;
+        }
+        if self.differs_since.is_none() {
+            self.differs_since = Some(at);
+        }
+        if self.threads[0].open.is_empty()
+            && !self.said.undone
+            && self.held.is_empty()
+            && let Some(before) = &self.line.before
+            && self.eyes.diff(before.board()).is_empty()
+        {
+            self.said.undone = true;
+            out.push(Finding::TakenBackAfterPress { index: self.line.count - 1 });
+        }
+    }
+
+    /// Tells what changed in the line that all threads share.
+    pub(super) fn publish(&mut self, cause: Cause, out: &mut Vec<Finding>) {
+        let first = &self.threads[0];
+        let shared = self.threads[1..].iter().fold(first.open.len(), |shared, other| {
+            let same = first.open.iter().zip(&other.open).take(shared);
+            same.take_while(|(a, b)| a.made.step == b.made.step).count()
+        });
+        let open = &first.open[..shared];
+        let kept = open.iter().zip(&self.shown).take_while(|(a, b)| a.made.step == **b).count();
+        if kept == open.len() && kept == self.shown.len() {
+            return;
+        }
+        let cause = match cause {
+            Cause::Played if kept < self.shown.len() => Cause::Revised,
+            Cause::Revised if kept == self.shown.len() => Cause::Played,
+            other => other,
+        };
+        let mut plies = Vec::with_capacity(open.len() - kept);
+        for (index, ply) in open.iter().enumerate().skip(kept) {
+            let before = if index == 0 { &self.line.base } else { &open[index - 1].after };
+            plies.push(ply.made.tell(before, &ply.after, PlyState::Provisional));
+        }
+        self.shown.truncate(kept);
+        self.shown.extend(open[kept..].iter().map(|ply| ply.made.step.clone()));
+        out.push(Finding::Line { from: self.line.count + kept, plies, cause });
+    }
+
+    /// The first `plies` open plies are confirmed.
+    pub(super) fn confirm(&mut self, plies: usize, out: &mut Vec<Finding>) {
+        let plies = plies.min(self.shown.len());
+        if plies == 0 {
+            return;
+        }
+        for thread in &mut self.threads[1..] {
+            thread.open.drain(..plies);
+        }
+        for ply in self.threads[0].open.drain(..plies) {
+            for square in super::eyes::differing(self.line.base.board(), ply.after.board()) {
+                self.eyes.faults.calm(square);
+            }
+            self.line.push(ply.made, ply.after);
+        }
+        self.shown.drain(..plies);
+        self.ending.hop = None;
+        self.said.undone = false;
+        out.push(Finding::Confirmed { count: self.line.count });
+        self.mend_faults(out);
+        self.end_if_over(out);
+    }
+
+    /// When a reply that stands confirms the ply before it, or a last move ends the game.
+    fn reply_due(&self) -> Option<Timestamp> {
+        let last = self.threads[0].open.get(self.shown.len().checked_sub(1)?)?;
+        if self.shown.len() < 2 && !over(&last.after) {
+            return None;
+        }
+        // Only while it stands: a lifted man may go on.
+        self.diff().is_empty().then(|| last.made.made_at.plus(RELEASED).max(self.last_change.plus(1)))
+    }
+
+    fn serve(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        if self.stop_at.is_some_and(|due| due <= at) {
+            self.stop(at, out);
+        }
+        for square in self.eyes.faults.wells(at) {
+            self.eyes.refresh(square);
+            out.push(Finding::SquareWell { square });
+        }
+        self.serve_ending(at, out);
+        self.serve_setup(at, out);
+        self.serve_gap(at, out);
+        if !self.playing() {
+            return;
+        }
+        if self.reply_due().is_some_and(|due| due <= at) {
+            let all = self.threads[0].open.get(self.shown.len() - 1).is_some_and(|last| over(&last.after));
+            self.confirm(if all { self.shown.len() } else { self.shown.len() - 1 }, out);
+        }
+        if self.playing() {
+            self.serve_difference(at, out);
+            self.serve_presses(at, out);
+        }
+    }
+
+    fn serve_difference(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        if self.differs_since.is_none() {
+            return;
+        }
+        if !self.said.searched && self.last_change.plus(QUIET) <= at {
+            self.said.searched = true;
+            self.search_deeply(at, out);
+        }
+        let Some(since) = self.differs_since else { return };
+        if !self.said.released && self.last_change.plus(RELEASED) <= at {
+            self.said.released = true;
+            self.name_released(out);
+        }
+        if !self.said.differ && since.plus(LONG).max(self.last_change.plus(RELEASED)) <= at {
+            self.differs_long(at, out);
+        }
+    }
+
+    /// The clock's word.
+    fn clock(&mut self, at: Timestamp, sense: ClockSense, out: &mut Vec<Finding>) {
+        let before = std::mem::replace(&mut self.clock, sense);
+        match sense {
+            ClockSense::Stopped => {
+                if self.started || self.line.count > 0 {
+                    if !self.stopped && self.stop_at.is_none() {
+                        self.stop_at = Some(at.plus(STOP_GRACE));
+                    }
+                } else {
+                    self.stopped = true;
+                }
+            }
+            ClockSense::Absent => self.go_on(at, out),
+            ClockSense::Running(side) => {
+                self.started = true;
+                self.go_on(at, out);
+                if before != sense && !self.presses.follows(at) {
+                    self.set_going(at, side, out);
+                }
+            }
+        }
+    }
+
+    /// The clock stands, and its grace is over.
+    fn stop(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        self.stop_at = None;
+        if self.playing() {
+            self.settle_presses(at, out);
+            if self.shown.len() >= 2 {
+                self.confirm(self.shown.len() - 1, out);
+            }
+            if self.threads[0].open.last().is_some_and(|last| over(&last.after)) {
+                self.confirm(self.shown.len(), out);
+            }
+        }
+        self.stopped = true;
+        self.said.stopped = false;
+    }
+
+    fn go_on(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        self.stop_at = None;
+        if std::mem::take(&mut self.stopped) {
+            self.differs_since = None;
+            self.said = Said { undone: self.said.undone, differ: self.said.differ, ..Said::default() };
+        }
+        self.look(at, out);
+    }
+
+    /// Before a square changes: a board that stood at a press is judged as it stood, not with the
+    /// reply in it.
+    fn before_change(&mut self, at: Timestamp, square: BoardSquare, out: &mut Vec<Finding>) {
+        if self.presses.is_empty() || !self.playing() {
+            return;
+        }
+        let game = self.eyes.square(square);
+        let lifted = self.eyes.board.color_at(game);
+        self.judge_before_reply(at, lifted, out);
+    }
+
+    /// The side that has the move on the board, illegal moves that were pressed included.
+    pub(super) fn mover(&self) -> Color {
+        self.held.last().map_or_else(|| self.tip().turn(), |held| held.after.turn())
+    }
+}
+
+/// Mate or stalemate.
+pub(super) fn over(position: &Position) -> bool {
+    position.is_checkmate() || position.is_stalemate()
 }

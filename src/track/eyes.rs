@@ -1,0 +1,163 @@
+//! What the squares show: the raw reading of all 64, as a chess board turned the right way, with
+//! the moment of each square's last change and the squares known to be faulty.
+//!
+//! It compares boards and blinds faulty squares; what a difference means is for the readings.
+
+use shakmaty::{Bitboard, Board, Piece, Square};
+
+use super::{SquareDiff, faults::Faults};
+use crate::{
+    record::Timestamp,
+    wire::{BoardSquare, Content, Squares},
+};
+
+/// Squares on which two boards differ.
+pub(super) fn differing(a: &Board, b: &Board) -> Bitboard {
+    let mut diff = (a.white() ^ b.white()) | (a.black() ^ b.black());
+    diff |= a.pawns() ^ b.pawns();
+    diff |= a.knights() ^ b.knights();
+    diff |= a.bishops() ^ b.bishops();
+    diff |= a.rooks() ^ b.rooks();
+    diff |= a.queens() ^ b.queens();
+    diff | (a.kings() ^ b.kings())
+}
+
+/// One square's change, in game squares.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    pub(super) square: Square,
+    pub(super) was: Option<Piece>,
+    pub(super) now: Option<Piece>,
+}
+
+/// The sensed side of a table.
+#[derive(Clone, Debug)]
+pub(super) struct Eyes {
+    /// As the device numbers them.
+    raw: Squares,
+    /// The board lies turned by 180 degrees.
+    pub(super) rotated: bool,
+    /// The known pieces, in game squares.
+    pub(super) board: Board,
+    /// Squares that hold something the board cannot name.
+    unknown: Bitboard,
+    /// A result piece, if one stands somewhere.
+    pub(super) result_piece: Option<Content>,
+    /// When each square last changed.
+    pub(super) since: [Timestamp; 64],
+    /// Faulty squares.
+    pub(super) faults: Faults,
+    /// Faulty squares whose present reading tells nothing.
+    blind: Bitboard,
+}
+
+impl Eyes {
+    /// Before anything is heard the board is taken to show `start`.
+    pub(super) fn new(start: &Board) -> Self {
+        Self {
+            raw: Squares::from_board(start, false),
+            rotated: false,
+            board: start.clone(),
+            unknown: Bitboard::EMPTY,
+            result_piece: None,
+            since: [Timestamp::from_millis(i64::MIN / 2); 64],
+            faults: Faults::default(),
+            blind: Bitboard::EMPTY,
+        }
+    }
+
+    /// The game square of a device's square.
+    pub(super) fn square(&self, square: BoardSquare) -> Square {
+        square.to_chess(self.rotated)
+    }
+
+    /// Takes one square's reading. `None` if it is what was known already.
+    pub(super) fn set(&mut self, at: Timestamp, square: BoardSquare, content: Content) -> Option<Change> {
+        if self.raw.get(square) == content {
+            return None;
+        }
+        self.raw.set(square, content);
+        let game = self.square(square);
+        let was = self.board.piece_at(game);
+        let now = content.piece();
+        match now {
+            Some(piece) => self.board.set_piece_at(game, piece),
+            None => self.board.discard_piece_at(game),
+        }
+        self.unknown.set(game, content == Content::Occupied);
+        if matches!(content, Content::ResultPiece(_)) {
+            self.result_piece = Some(content);
+        }
+        self.since[usize::from(game)] = at;
+        self.refresh(game);
+        Some(Change { square: game, was, now })
+    }
+
+    /// All squares as the device numbers them.
+    pub(super) fn raw(&self) -> &Squares {
+        &self.raw
+    }
+
+    /// Turns the board's numbering round.
+    pub(super) fn turn(&mut self, rotated: bool) {
+        if self.rotated == rotated {
+            return;
+        }
+        self.rotated = rotated;
+        self.board = self.raw.to_board(rotated);
+        self.unknown = Bitboard::EMPTY;
+        for square in BoardSquare::all() {
+            if self.raw.get(square) == Content::Occupied {
+                self.unknown.add(square.to_chess(rotated));
+            }
+        }
+        self.since.reverse();
+        self.faults.turn();
+        for square in Square::ALL {
+            self.refresh(square);
+        }
+    }
+
+    /// Squares on which the sensed board differs from `expected`, faulty readings left out.
+    pub(super) fn diff(&self, expected: &Board) -> Bitboard {
+        let diff = differing(&self.board, expected) & !self.blind;
+        if self.unknown.is_empty() { diff } else { diff & !(self.unknown & expected.occupied()) }
+    }
+
+    /// Squares that tell nothing just now.
+    pub(super) fn blind(&self) -> Bitboard {
+        self.blind
+    }
+
+    /// Squares that read empty.
+    pub(super) fn empty(&self) -> Bitboard {
+        !(self.board.occupied() | self.unknown)
+    }
+
+    /// The latest change on any of these squares.
+    pub(super) fn latest(&self, squares: Bitboard) -> Timestamp {
+        squares
+            .into_iter()
+            .map(|square| self.since[usize::from(square)])
+            .max()
+            .unwrap_or(Timestamp::from_millis(i64::MIN / 2))
+    }
+
+    /// Works out anew whether a square is blind, after a change of its reading or of its fault.
+    pub(super) fn refresh(&mut self, square: Square) {
+        let blind = self.faults.blinds(square, self.board.piece_at(square));
+        self.blind.set(square, blind);
+    }
+
+    /// The differences, named.
+    pub(super) fn name(&self, squares: Bitboard, expected: &Board) -> Vec<SquareDiff> {
+        squares
+            .into_iter()
+            .map(|square| SquareDiff {
+                square,
+                expected: expected.piece_at(square),
+                sensed: self.board.piece_at(square),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,209 @@
+//! What was not seen: the board was gone, or so many updates were lost that no hand explains the
+//! board. Bridged if one legal sequence alone explains it; otherwise told, with the candidates.
+
+use super::{
+    Cause, ClockSense, Finding, SquareDiff, Track,
+    bridge::{CANDIDATES, bridges},
+    line::{Made, Step},
+    threads::Open,
+};
+use crate::{
+    record::{PlySource, Timestamp},
+    wire::{BoardSquare, RecoveredEvent, Squares},
+};
+
+/// A board that comes back gets so long until it shows a whole position, in ms.
+const PATIENCE: i64 = 3_000;
+/// Plies that are bridged at most.
+const DEPTH: usize = 6;
+
+/// What is known of a gap.
+#[derive(Clone, Debug)]
+pub(super) struct Gap {
+    /// The board is gone, or has not yet shown what stands on it.
+    pub(super) dark: bool,
+    /// It is back, since then, and not yet explained.
+    open_since: Option<Timestamp>,
+    /// The change after which a dump was last asked for.
+    pub(super) asked: Timestamp,
+    /// [`Finding::Gap`] was given.
+    said: bool,
+}
+
+impl Default for Gap {
+    fn default() -> Self {
+        Self { dark: false, open_since: None, asked: Timestamp::from_millis(i64::MIN), said: false }
+    }
+}
+
+impl Gap {
+    pub(super) fn next_deadline(&self) -> Option<Timestamp> {
+        self.open_since.filter(|_| !self.said && !self.dark).map(|since| since.plus(PATIENCE))
+    }
+
+    /// A person said what was played.
+    pub(super) fn forget(&mut self) {
+        self.open_since = None;
+        self.said = false;
+    }
+}
+
+impl Track {
+    /// The whole board.
+    pub(super) fn dump(&mut self, at: Timestamp, squares: &Squares, out: &mut Vec<Finding>) {
+        let first = !std::mem::replace(&mut self.setup.heard, true);
+        let back = std::mem::take(&mut self.gap.dark);
+        let mut any = false;
+        for square in BoardSquare::all() {
+            let content = squares.get(square);
+            if self.eyes.raw().get(square) == content {
+                continue;
+            }
+            if !any && !back && !first {
+                self.before_dump(at, out);
+            }
+            any = true;
+            if let Some(change) = self.eyes.set(at, square, content)
+                && !first
+                && !back
+            {
+                self.changed(at, change, out);
+            }
+        }
+        if back {
+            self.last_change = at;
+            self.after_gap(at, out);
+        } else if any || first {
+            self.look(at, out);
+        }
+    }
+
+    /// Presses that wait are judged with what stood before a dump only if it changes the board by
+    /// more than they could explain; a dump mostly completes what was lost.
+    fn before_dump(&mut self, _at: Timestamp, _out: &mut Vec<Finding>) {}
+
+    pub(super) fn link_down(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        if self.playing() {
+            self.settle_presses(at, out);
+        }
+        self.gap.dark = true;
+        self.gap.said = false;
+    }
+
+    /// The board is back and has shown what stands on it.
+    fn after_gap(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        if self.ending.closed || self.stopped || !self.setup.armed || !self.started {
+            self.look(at, out);
+            return;
+        }
+        self.watch_kings(at, out);
+        if self.diff().is_empty() {
+            self.note_difference(at, out);
+            return;
+        }
+        if !self.bridge(at, PlySource::Bridged, out) {
+            self.gap.open_since = Some(at);
+            self.differs_since = Some(at);
+            out.push(Finding::WantsDump);
+        }
+    }
+
+    /// The clock runs on a board whose start was not seen: joins the game if one line leads there.
+    pub(super) fn join(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        if self.line.count > 0 || self.gap.said {
+            return;
+        }
+        let found = bridges(&self.line.base, self.threads[0].view(&self.eyes), 4);
+        if found.only().is_some() {
+            self.setup.armed = true;
+            self.bridge(at, PlySource::Bridged, out);
+        }
+    }
+
+    /// Bridges from the last position if exactly one sequence explains the board.
+    fn bridge(&mut self, at: Timestamp, source: PlySource, out: &mut Vec<Finding>) -> bool {
+        if self.threads.len() > 1 || !self.held.is_empty() {
+            return false;
+        }
+        let found = bridges(self.tip(), self.threads[0].view(&self.eyes), DEPTH);
+        let Some(line) = found.only() else { return false };
+        self.add_line(at, line.to_vec(), source, out);
+        let played = self.shown.len();
+        let waits = match self.clock {
+            ClockSense::Running(side) => usize::from(side != self.tip().turn()),
+            _ => 1,
+        };
+        self.confirm(played - waits.min(played), out);
+        self.gap.forget();
+        self.differs_since = None;
+        true
+    }
+
+    fn add_line(
+        &mut self,
+        at: Timestamp,
+        line: Vec<shakmaty::Move>,
+        source: PlySource,
+        out: &mut Vec<Finding>,
+    ) {
+        let mut position = self.tip().clone();
+        for m in line {
+            position = position.play(m);
+            let made = Made { step: Step::Move(m), made_at: at, source };
+            self.threads[0].open.push(Open { made, after: position.clone() });
+        }
+        let cause = if source == PlySource::Recovered { Cause::Recovered } else { Cause::Bridged };
+        self.publish(cause, out);
+    }
+
+    /// The board is not explained for long: a gap if some legal sequence could be it, else a
+    /// difference.
+    pub(super) fn gap_or_differ(&mut self, at: Timestamp, squares: Vec<SquareDiff>, out: &mut Vec<Finding>) {
+        if self.gap.open_since.is_some() {
+            self.tell_gap(at, out);
+        } else {
+            self.tell_differ(squares, out);
+        }
+    }
+
+    fn tell_gap(&mut self, _at: Timestamp, out: &mut Vec<Finding>) {
+        if std::mem::replace(&mut self.gap.said, true) {
+            return;
+        }
+        let last = self.tip().clone();
+        let found = bridges(&last, self.threads[0].view(&self.eyes), DEPTH);
+        let candidates = found
+            .lines
+            .iter()
+            .take(CANDIDATES)
+            .map(|line| {
+                let mut position = last.clone();
+                let written = line.iter().map(|m| {
+                    let uci = position.uci(*m);
+                    position = position.play(*m);
+                    uci
+                });
+                written.collect()
+            })
+            .collect();
+        out.push(Finding::Gap { last, candidates });
+    }
+
+    pub(super) fn serve_gap(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        if self.gap.next_deadline().is_none_or(|due| due > at) {
+            return;
+        }
+        if self.ending.closed || self.diff().is_empty() {
+            self.gap.forget();
+            return;
+        }
+        if !self.bridge(at, PlySource::Bridged, out) {
+            self.tell_gap(at, out);
+        }
+    }
+
+    /// The board's own memory of a gap.
+    pub(super) fn recovered(&mut self, at: Timestamp, events: &[RecoveredEvent], out: &mut Vec<Finding>) {
+        let _ = (at, events, out);
+    }
+}

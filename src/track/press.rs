@@ -1,0 +1,494 @@
+//! Presses: which ply each belongs to, when it is settled, and what stood there if none does.
+//!
+//! The lever and the squares come by different ways: the board's scan is up to 0.25 s behind, the
+//! clock's data up to 1 s. So a press waits until the hand can no longer go on, or until the
+//! other side has replied; a board that nothing explains gets 1.5 s (`T_SETTLE`).
+
+use std::collections::VecDeque;
+
+use shakmaty::{Bitboard, Board, Color, Move, uci::UciMove};
+
+use super::{
+    AtPress, Cause, Finding, Irregular, Track,
+    irregular::classify,
+    line::{Made, Step},
+    moves::{Stale, complete},
+    threads::{Open, Thread},
+};
+use crate::record::{PlySource, Position, Timestamp};
+
+/// One scan of the squares, and a little.
+const SCAN: i64 = 300;
+/// How far the clock's data may be behind or ahead of the squares.
+pub(super) const SKEW: i64 = 1_000;
+/// A hand that let go so long ago does not go on.
+const LET_GO: i64 = 1_500;
+/// The grace for a man put down after the press.
+const LANDED: i64 = 600;
+/// The grace for a board that nothing explains (`T_SETTLE`).
+const SETTLE: i64 = 1_500;
+/// The same when the board stood still before and after the press.
+const STOOD: i64 = 800;
+/// Presses that wait at the most.
+const WAITING: usize = 8;
+
+/// A press that is not settled yet.
+#[derive(Clone, Copy, Debug)]
+struct Press {
+    at: Timestamp,
+    by: Color,
+    /// A lever that moved, to be told; not only a clock that was set going.
+    lever: bool,
+}
+
+/// A board that was pressed though no legal move explains it.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    /// The ply it would be if it stood.
+    pub(super) made: Made,
+    /// The position it would lead to.
+    pub(super) after: Position,
+}
+
+/// The presses of a table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Presses {
+    waiting: VecDeque<Press>,
+    last: Option<Timestamp>,
+    /// Plies before this one are pressed.
+    upto: usize,
+    /// How often in a row a press named the wrong side.
+    wrong: u8,
+}
+
+/// What a press belongs to.
+enum Target {
+    /// A ply, by its number.
+    Ply(usize),
+    /// No ply, and the board shows the position.
+    Unchanged,
+    /// No ply yet.
+    Unexplained,
+}
+
+impl Presses {
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// A clock reading at this moment is the other half of a press.
+    pub(super) fn follows(&self, at: Timestamp) -> bool {
+        self.last == Some(at)
+    }
+
+    /// The position before the illegal move stands again: nothing waits any more.
+    pub(super) fn restored(&mut self) {
+        self.wrong = 0;
+    }
+
+    /// Plies were corrected: those up to here count as pressed.
+    pub(super) fn forget(&mut self, count: usize) {
+        self.waiting.clear();
+        self.upto = count;
+    }
+
+    /// When the first waiting press is settled.
+    pub(super) fn due(&self, track: &Track) -> Option<Timestamp> {
+        let press = self.waiting.front()?;
+        Some(match track.target(press) {
+            Target::Ply(index) => track.settled_at(press, index),
+            Target::Unchanged => press.at.plus(SKEW),
+            Target::Unexplained => track.judged_at(press),
+        })
+    }
+}
+
+impl Track {
+    /// The lever moved.
+    pub(super) fn pressed(&mut self, at: Timestamp, by: Color, out: &mut Vec<Finding>) {
+        self.presses.last = Some(at);
+        self.started = true;
+        self.stop_at = None;
+        if self.ending.closed || self.gap.dark {
+            return;
+        }
+        if self.stopped {
+            self.stopped = false;
+            self.look(at, out);
+        }
+        if !self.setup.armed {
+            self.look_at_setup(at, out);
+            if !self.setup.armed {
+                return;
+            }
+        }
+        if self.presses.waiting.len() == WAITING {
+            self.settle_first(at, out);
+        }
+        self.presses.waiting.push_back(Press { at, by, lever: true });
+        if !self.diff().is_empty() {
+            out.push(Finding::WantsDump);
+        }
+        self.serve_presses(at, out);
+    }
+
+    /// The clock was set going for `side`, not by a press: what the other side has played counts.
+    pub(super) fn set_going(&mut self, at: Timestamp, side: Color, out: &mut Vec<Finding>) {
+        if self.playing() && !self.shown.is_empty() && self.tip().turn() == side {
+            self.presses.waiting.push_back(Press { at, by: !side, lever: false });
+            self.serve_presses(at, out);
+        }
+    }
+
+    /// The side that played ply `index`, if it is an open or the last confirmed one.
+    fn player(&self, index: usize) -> Option<Color> {
+        if index + 1 == self.line.count {
+            return self.line.before.as_ref().map(Position::turn);
+        }
+        let open = index.checked_sub(self.line.count)?;
+        let before = if open == 0 { &self.line.base } else { &self.threads[0].open.get(open - 1)?.after };
+        (open < self.threads[0].open.len()).then(|| before.turn())
+    }
+
+    fn target(&self, press: &Press) -> Target {
+        let by = if self.presses.wrong >= 2 { !press.by } else { press.by };
+        let end = self.line.count + self.threads[0].open.len();
+        let first = self.presses.upto.max(self.line.count.saturating_sub(1));
+        if let Some(index) = (first..end).rev().find(|index| self.player(*index) == Some(by)) {
+            return Target::Ply(index);
+        }
+        if self.held.is_empty() && first < end && end > self.line.count {
+            return Target::Ply(end - 1);
+        }
+        let stood = match self.held.last() {
+            Some(held) => self.eyes.diff(held.after.board()).is_empty(),
+            None => self.diff().is_empty(),
+        };
+        if stood { Target::Unchanged } else { Target::Unexplained }
+    }
+
+    /// When a press that belongs to ply `index` is settled.
+    fn settled_at(&self, press: &Press, index: usize) -> Timestamp {
+        let Some(ply) = index.checked_sub(self.line.count).and_then(|open| self.threads[0].open.get(open))
+        else {
+            return press.at;
+        };
+        let replied = index + 1 < self.line.count + self.threads[0].open.len();
+        if replied || self.presses.waiting.len() > 1 || super::tracker::over(&ply.after) {
+            return press.at;
+        }
+        let made = ply.made.made_at;
+        let due = if made <= press.at {
+            press.at.plus(SCAN).max(press.at.plus(SKEW).min(made.plus(LET_GO)))
+        } else {
+            press.at.plus(SKEW).max(made.plus(LANDED))
+        };
+        // A man of the mover in the air: the hand may be going on.
+        if (self.diff() & self.tip().board().by_color(!self.tip().turn()) & self.eyes.empty()).any() {
+            return due.max(press.at.plus(SETTLE));
+        }
+        due
+    }
+
+    /// When a press that nothing explains is judged.
+    fn judged_at(&self, press: &Press) -> Timestamp {
+        if self.steady() && self.last_change.plus(SCAN) <= press.at {
+            return press.at.plus(STOOD);
+        }
+        press.at.plus(SETTLE)
+    }
+
+    /// Every man of the mover that left a square stands on another.
+    fn steady(&self) -> bool {
+        let position = self.held.last().map_or_else(|| self.tip(), |held| &held.after);
+        let diff = self.threads[0].view(&self.eyes).diff(position.board());
+        let mover = position.turn();
+        let left = diff & position.board().by_color(mover);
+        let arrived = diff & self.eyes.board.by_color(mover);
+        left.any() && left.count() == arrived.count()
+    }
+
+    /// Settles the presses whose time has come.
+    pub(super) fn serve_presses(&mut self, now: Timestamp, out: &mut Vec<Finding>) {
+        while self.playing() && self.presses.due(self).is_some_and(|due| due <= now) {
+            self.settle_first(now, out);
+        }
+    }
+
+    /// Settles all presses now.
+    pub(super) fn settle_presses(&mut self, now: Timestamp, out: &mut Vec<Finding>) {
+        while self.playing() && !self.presses.is_empty() {
+            self.settle_first(now, out);
+        }
+    }
+
+    /// The next side's man is lifted: an illegal board that stood at the press is judged now.
+    pub(super) fn judge_before_reply(
+        &mut self,
+        at: Timestamp,
+        lifted: Option<Color>,
+        out: &mut Vec<Finding>,
+    ) {
+        let Some(press) = self.presses.waiting.front() else { return };
+        if at.since(press.at) >= SCAN
+            && lifted == Some(!self.mover())
+            && matches!(self.target(press), Target::Unexplained)
+            && self.steady()
+            && self.last_change <= press.at
+        {
+            self.settle_first(at, out);
+        }
+    }
+
+    fn settle_first(&mut self, now: Timestamp, out: &mut Vec<Finding>) {
+        let Some(press) = self.presses.waiting.front().copied() else { return };
+        match self.target(&press) {
+            Target::Ply(index) => self.settle_ply(&press, index, out),
+            Target::Unchanged => {
+                self.presses.waiting.pop_front();
+                if press.lever {
+                    let mover = self.mover();
+                    out.push(Finding::Press { at: press.at, by: press.by, mover, board: AtPress::Unchanged });
+                }
+            }
+            Target::Unexplained => self.judge(&press, now, out),
+        }
+    }
+
+    /// The press completes ply `index`.
+    fn settle_ply(&mut self, press: &Press, index: usize, out: &mut Vec<Finding>) {
+        let Some(mover) = self.player(index) else {
+            self.presses.waiting.pop_front();
+            return;
+        };
+        self.presses.waiting.pop_front();
+        self.presses.upto = index + 1;
+        if press.lever {
+            self.presses.wrong = match (mover == press.by, self.presses.wrong) {
+                (true, 2..) => 2.min(self.presses.wrong - 1),
+                (true, _) => 0,
+                (false, wrong) => (wrong + 1).min(4),
+            };
+        }
+        let open = index.checked_sub(self.line.count);
+        let made_at = open.and_then(|open| self.threads[0].open.get(open)).map(|ply| ply.made.made_at);
+        let last = index + 1 == self.line.count + self.threads[0].open.len();
+        let rest = if last { self.disturbed() } else { Bitboard::EMPTY };
+        let played = match open.and_then(|open| self.threads[0].open.get(open)).map(|ply| &ply.made.step) {
+            Some(Step::Move(m)) => Some(*m),
+            _ => None,
+        };
+        if let Some(open) = open {
+            self.confirm(open + 1, out);
+        }
+        if !press.lever {
+            return;
+        }
+        let board = match played {
+            Some(played) if rest.any() => AtPress::Irregular {
+                what: Irregular::MovePlus { played },
+                sensed: self.eyes.board.clone(),
+                squares: self.eyes.name(rest, self.line.base.board()),
+            },
+            _ => AtPress::Move {
+                index,
+                before_release: made_at.is_some_and(|made| made.since(press.at) > SCAN),
+            },
+        };
+        let squares = match &board {
+            AtPress::Irregular { squares, .. } => Some(squares.clone()),
+            _ => None,
+        };
+        out.push(Finding::Press { at: press.at, by: press.by, mover, board });
+        if let Some(squares) = squares
+            && !self.ending.closed
+        {
+            self.tell_differ(squares, out);
+        }
+        self.suspect(press.at, out);
+    }
+
+    /// Squares beside the last ply on which a wrong man stands since it was made.
+    fn disturbed(&self) -> Bitboard {
+        let diff = self.diff();
+        let wrong = diff & !self.eyes.empty();
+        if wrong.is_empty() {
+            return wrong;
+        }
+        // The reply may be on its way: one man of the next side lifted and put down.
+        let next = self.tip().turn();
+        let theirs = wrong & self.eyes.board.by_color(next);
+        if theirs == wrong && theirs.count() == 1 && (diff & self.tip().board().by_color(next)).any() {
+            return Bitboard::EMPTY;
+        }
+        let began = self.line.base_at;
+        if wrong.into_iter().all(|square| self.eyes.since[usize::from(square)] <= began) {
+            return Bitboard::EMPTY;
+        }
+        diff
+    }
+
+    /// No ply explains the press: looks harder, then says what stands there.
+    fn judge(&mut self, press: &Press, now: Timestamp, out: &mut Vec<Finding>) {
+        if self.held.is_empty() && self.threads.len() == 1 && self.look_harder(now, out) {
+            // A ply was found; the press is settled with it.
+            if let Target::Ply(index) = self.target(press) {
+                self.settle_ply(press, index, out);
+                return;
+            }
+        }
+        self.presses.waiting.pop_front();
+        let many = self.threads.len() > 1;
+        if !many {
+            let open = self.shown.len();
+            self.confirm(open, out);
+            if self.ending.closed {
+                return;
+            }
+        }
+        let position = self.held.last().map_or_else(|| self.tip().clone(), |held| held.after.clone());
+        let mover = position.turn();
+        self.presses.upto = self.line.count;
+        let old = self.old_differences();
+        let view = self.threads[0].view(&self.eyes);
+        let diff = view.diff(position.board());
+        let Some(what) = classify(&position, view, old) else {
+            if press.lever {
+                out.push(Finding::Press { at: press.at, by: press.by, mover, board: AtPress::Unchanged });
+            }
+            self.suspect(press.at, out);
+            return;
+        };
+        let squares = self.eyes.name(diff, position.board());
+        let sensed = self.eyes.board.clone();
+        let told =
+            AtPress::Irregular { what: what.clone(), sensed: sensed.clone(), squares: squares.clone() };
+        match &what {
+            Irregular::MovePlus { played } if self.held.is_empty() && !many => {
+                self.add_ply(*played, &position, out);
+                self.confirm(1, out);
+                out.push(Finding::Press { at: press.at, by: press.by, mover, board: told });
+                if !self.ending.closed {
+                    self.tell_differ(squares, out);
+                }
+                return;
+            }
+            Irregular::PromotionSquareEmpty { candidates } if self.held.is_empty() && !many => {
+                self.fork(&position, candidates, out);
+            }
+            Irregular::InAir { square, .. } if self.held.is_empty() && !many => {
+                let from = *square;
+                let moves: Vec<Move> = position
+                    .legal_moves()
+                    .into_iter()
+                    .filter(|m| super::moves::origin(*m) == from && !m.is_castle())
+                    .collect();
+                self.hold(&position, &what, &sensed, now);
+                self.fork(&position, &moves, out);
+            }
+            _ if !many => self.hold(&position, &what, &sensed, now),
+            _ => {}
+        }
+        out.push(Finding::Press { at: press.at, by: press.by, mover, board: told });
+        out.push(Finding::WantsDump);
+        if matches!(what, Irregular::Other) {
+            self.tell_differ(squares, out);
+        }
+    }
+
+    /// Adds a ply to the only thread.
+    fn add_ply(&mut self, m: Move, position: &Position, out: &mut Vec<Finding>) {
+        let after = position.play(m);
+        let made_at = self.eyes.latest(super::moves::squares(m, position.turn()));
+        let made = Made { step: Step::Move(m), made_at, source: PlySource::Board };
+        self.threads[0].open.push(Open { made, after });
+        self.publish(Cause::Played, out);
+    }
+
+    /// Keeps the board of an irregular press as the ply it would be.
+    fn hold(&mut self, position: &Position, what: &Irregular, sensed: &Board, at: Timestamp) {
+        let uci = written(position, what);
+        let made = Made {
+            step: Step::Irregular { uci, board: Box::new(sensed.clone()) },
+            made_at: at,
+            source: PlySource::Board,
+        };
+        let after = position.after_irregular(sensed.clone());
+        self.held.push(Held { made, after });
+    }
+
+    /// Keeps all these moves as what may have been played, the squares being taken as unread.
+    fn fork(&mut self, position: &Position, moves: &[Move], out: &mut Vec<Finding>) {
+        let before = self.threads[0].clone();
+        let mut threads: Vec<Thread> = Vec::with_capacity(moves.len() + 1);
+        for m in moves {
+            let after = position.play(*m);
+            let mut thread = before.clone();
+            for square in self.threads[0].view(&self.eyes).diff(after.board()) {
+                thread.stale.push(Stale { square, reading: self.eyes.board.piece_at(square) });
+            }
+            let made_at = self.eyes.latest(super::moves::squares(*m, position.turn()));
+            let made = Made { step: Step::Move(*m), made_at, source: PlySource::Board };
+            thread.open.push(Open { made, after });
+            threads.push(thread);
+        }
+        threads.push(before);
+        self.threads = threads;
+        self.publish(Cause::Played, out);
+    }
+
+    /// A search that allows for lost updates: what has arrived without leaving, or the other way.
+    fn look_harder(&mut self, at: Timestamp, out: &mut Vec<Finding>) -> bool {
+        if self.search_deeply(at, out) {
+            return true;
+        }
+        let tip = self.tip().clone();
+        let view = self.threads[0].view(&self.eyes);
+        let diff = view.diff(tip.board());
+        let own = diff & tip.board().by_color(tip.turn());
+        let arrived = diff & self.eyes.board.by_color(tip.turn());
+        if !complete(&tip, view).is_empty() || own.any() || arrived.count() != 1 {
+            return false;
+        }
+        // It stands on its new square, and still on the old one: the lift was lost.
+        let to = arrived.first();
+        let now = to.and_then(|to| self.eyes.board.piece_at(to));
+        let mut fitting = tip.legal_moves().into_iter().filter(|m| {
+            Some(m.to()) == to && !m.is_castle() && super::moves::arriving(*m) == now.map(|piece| piece.role)
+        });
+        let (Some(m), None) = (fitting.next(), fitting.next()) else { return false };
+        let after = tip.play(m);
+        for square in self.threads[0].view(&self.eyes).diff(after.board()) {
+            let reading = self.eyes.board.piece_at(square);
+            self.threads[0].stale.push(Stale { square, reading });
+        }
+        self.add_ply(m, &tip, out);
+        true
+    }
+
+    /// Squares that differ since before the last confirmed ply.
+    pub(super) fn old_differences(&self) -> Bitboard {
+        let began = self.line.base_at;
+        self.diff().into_iter().filter(|square| self.eyes.since[usize::from(*square)] < began).collect()
+    }
+}
+
+/// How an irregular ply is written.
+fn written(position: &Position, what: &Irregular) -> UciMove {
+    match what {
+        Irregular::PieceMoved { from, to, became, .. } => {
+            UciMove::Normal { from: *from, to: *to, promotion: became.map(|piece| piece.role) }
+        }
+        Irregular::Castled { king, rook } => position.uci(Move::Castle { king: *king, rook: *rook }),
+        Irregular::RookHome { castling, .. } => position.uci(*castling),
+        Irregular::VictimLeft { capture, .. } => position.uci(*capture),
+        Irregular::PawnOnLastRank { from, to } | Irregular::OutOfTurn { from, to, .. } => {
+            UciMove::Normal { from: *from, to: *to, promotion: None }
+        }
+        Irregular::MovePlus { played } => position.uci(*played),
+        Irregular::CaptureHalf { .. }
+        | Irregular::PromotionSquareEmpty { .. }
+        | Irregular::InAir { .. }
+        | Irregular::Other => UciMove::Null,
+    }
+}
