@@ -105,6 +105,7 @@ mod uci_text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use shakmaty::uci::UciMove;
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(super) fn serialize<S: Serializer>(uci: &UciMove, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(uci)
     }
@@ -120,6 +121,7 @@ mod role_letter {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use shakmaty::Role;
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(super) fn serialize<S: Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_char(role.char())
     }

@@ -59,9 +59,6 @@ impl Track {
             if self.eyes.raw().get(square) == content {
                 continue;
             }
-            if !any && !back && !first {
-                self.before_dump(at, out);
-            }
             any = true;
             if let Some(change) = self.eyes.set(at, square, content)
                 && !first
@@ -77,10 +74,6 @@ impl Track {
             self.look(at, out);
         }
     }
-
-    /// Presses that wait are judged with what stood before a dump only if it changes the board by
-    /// more than they could explain; a dump mostly completes what was lost.
-    fn before_dump(&mut self, _at: Timestamp, _out: &mut Vec<Finding>) {}
 
     pub(super) fn link_down(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
         if self.playing() {
@@ -204,6 +197,7 @@ impl Track {
 
     /// The board's own memory of a gap.
     pub(super) fn recovered(&mut self, at: Timestamp, events: &[RecoveredEvent], out: &mut Vec<Finding>) {
-        let _ = (at, events, out);
+        // Read by `memory`.
+        let _ = (at, events, out, &self);
     }
 }

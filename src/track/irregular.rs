@@ -69,7 +69,7 @@ fn half_castled(
         let outward = |rook: &Square| (king < *rook) == (side == CastlingSide::KingSide);
         let rooks = board.by_piece(Piece { color: turn, role: Role::Rook }) & Bitboard::from(home);
         let Some(rook) = (match side {
-            CastlingSide::KingSide => rooks.into_iter().filter(outward).last(),
+            CastlingSide::KingSide => rooks.into_iter().rfind(outward),
             CastlingSide::QueenSide => rooks.into_iter().find(outward),
         }) else {
             continue;

@@ -26,6 +26,7 @@ pub(super) enum Step {
 
 /// A ply with how and when it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "`made_at` is what a ply calls it")]
 pub(super) struct Made {
     pub(super) step: Step,
     pub(super) made_at: Timestamp,

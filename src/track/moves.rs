@@ -177,6 +177,11 @@ pub(super) fn arriving(m: Move) -> Option<Role> {
 /// adjusted), or what was so before the man was lifted (a sensor's fault, a knocked man). Not the
 /// other half of castling, and not a swept board.
 pub(super) fn tolerable(position: &Position, found: &Complete, eyes: &Eyes) -> bool {
+    tolerable_since(position, found, eyes, eyes.since[usize::from(origin(found.m))])
+}
+
+/// The same, where the hands began at `lifted` (with an earlier ply of the same reading).
+pub(super) fn tolerable_since(position: &Position, found: &Complete, eyes: &Eyes, lifted: Timestamp) -> bool {
     let rest = found.residual;
     if rest.is_empty() {
         return true;
@@ -184,13 +189,11 @@ pub(super) fn tolerable(position: &Position, found: &Complete, eyes: &Eyes) -> b
     if rest.count() > 3 {
         return false;
     }
-    let from = origin(found.m);
     if let Some(partners) = castling_partners(position, found.m)
         && (rest & partners).any()
     {
         return false;
     }
-    let lifted = eyes.since[usize::from(from)];
     let empty = eyes.empty();
     rest.into_iter().all(|square| empty.contains(square) || eyes.since[usize::from(square)] < lifted)
 }

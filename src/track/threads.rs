@@ -11,7 +11,7 @@ use super::{
     Cause,
     eyes::{Eyes, differing},
     line::{Made, Step},
-    moves::{Complete, Stale, View, complete, overlaid, tolerable},
+    moves::{Complete, Stale, View, complete, origin, overlaid, tolerable, tolerable_since},
 };
 use crate::record::{PlySource, Position, Timestamp};
 
@@ -155,7 +155,9 @@ impl Thread {
                     continue; // found as an extension already
                 }
                 for found in complete(&after, view) {
-                    if !tolerable(&after, &found, eyes) {
+                    let began = eyes.since[usize::from(origin(m))];
+                    let began = began.min(eyes.since[usize::from(origin(found.m))]);
+                    if !tolerable_since(&after, &found, eyes, began) {
                         continue;
                     }
                     if best.as_ref().is_some_and(|best| best.residual.count() <= found.residual.count()) {

@@ -89,11 +89,9 @@ impl Track {
                 what @ (Irregular::PieceMoved { .. }
                 | Irregular::Castled { .. }
                 | Irregular::RookHome { legal: false, .. }),
-            ) => {
-                if !self.said.pending {
-                    self.said.pending = true;
-                    out.push(Finding::Pending { what, squares: self.eyes.name(diff, tip.board()) });
-                }
+            ) if !self.said.pending => {
+                self.said.pending = true;
+                out.push(Finding::Pending { what, squares: self.eyes.name(diff, tip.board()) });
             }
             _ if wrong.count() >= 2 && diff.count() >= 3 && !self.said.undone => {
                 out.push(Finding::Displaced(self.eyes.name(diff, tip.board())));

@@ -7,4 +7,5 @@ mod serve;
 mod sim;
 mod sim_lines;
 mod support;
+mod track;
 mod wire;

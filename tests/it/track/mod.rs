@@ -1,0 +1,8 @@
+//! The decoder by scenario: a line of evidence in, the line of moves and what was found out.
+
+mod bench_table;
+mod captures;
+mod cases;
+mod play;
+
+pub(crate) use bench_table::Table;
