@@ -7,8 +7,7 @@ use shakmaty::{Color, Square};
 
 use super::{
     Advice, Alert, AlertId, AlertState, Audience, Certainty, Code, Profile, Ruling, Severity, TouchEvidence,
-    catalogue, texts,
-    texts::Arg,
+    catalogue, texts, texts::Arg,
 };
 use crate::record::{Game, Timestamp};
 

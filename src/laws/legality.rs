@@ -75,16 +75,23 @@ fn castled(position: &Position, rook: Square) -> &'static str {
 pub(super) fn shown(what: &Irregular) -> String {
     match what {
         Irregular::PieceMoved { from, to, piece, captured, .. } => {
-            let letter = if piece.role == Role::Pawn { String::new() } else { piece.role.upper_char().to_string() };
+            let letter =
+                if piece.role == Role::Pawn { String::new() } else { piece.role.upper_char().to_string() };
             format!("{letter}{from}{}{to}", if captured.is_some() { "x" } else { "-" })
         }
         Irregular::Castled { king, rook } => {
-            if king.file() < rook.file() { "0-0".to_owned() } else { "0-0-0".to_owned() }
+            if king.file() < rook.file() {
+                "0-0".to_owned()
+            } else {
+                "0-0-0".to_owned()
+            }
         }
         Irregular::RookHome { castling, .. } => castle_word(*castling),
         Irregular::VictimLeft { capture, .. } => format!("{capture}"),
         Irregular::CaptureHalf { victim } => format!("x{victim}"),
-        Irregular::PawnOnLastRank { from, to } | Irregular::OutOfTurn { from, to, .. } => format!("{from}-{to}"),
+        Irregular::PawnOnLastRank { from, to } | Irregular::OutOfTurn { from, to, .. } => {
+            format!("{from}-{to}")
+        }
         Irregular::PromotionSquareEmpty { candidates } => {
             candidates.first().map_or_else(String::new, |m| m.to().to_string())
         }
@@ -111,7 +118,8 @@ pub(super) fn impossible(position: &Position) -> Option<String> {
             return Some(format!("{} × {}", kings, side.fold_wb('K', 'k')));
         }
     }
-    let pawns = board.pawns() & (Bitboard::from(shakmaty::Rank::First) | Bitboard::from(shakmaty::Rank::Eighth));
+    let pawns =
+        board.pawns() & (Bitboard::from(shakmaty::Rank::First) | Bitboard::from(shakmaty::Rank::Eighth));
     pawns.first().map(|square| {
         let letter = if board.white().contains(square) { 'P' } else { 'p' };
         format!("{letter}{square}")

@@ -8,11 +8,23 @@
 pub mod mate;
 
 mod alert;
+mod board;
+mod catalogue;
+mod claim;
+mod clock;
+mod desk;
+mod ends;
 mod entry;
+mod flag;
+mod hands;
+mod legality;
 mod options;
+mod press;
 mod profile;
 mod referee;
+mod texts;
 mod time_control;
+mod touch;
 
 pub(crate) use alert::side_word;
 pub use alert::{

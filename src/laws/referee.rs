@@ -1,13 +1,21 @@
-//! The referee of one game.
+//! The referee of one game: what it is told, and what it keeps.
+//!
+//! The rules themselves stand beside: endings and claims in `ends`, presses in `press`, hands in `hands`,
+//! flags in `flag`, the clock in `clock`, entries in `claim`, the board and its line in `board`.
 
 use std::sync::Arc;
 
-use serde_json::Value;
-use shakmaty::{ByColor, Color};
+use serde_json::{Value, json};
+use shakmaty::{ByColor, Color, Move};
 
-use super::{Alert, AlertId, Entry, GameOptions, Profile};
+use super::{
+    Advice, AlertId, AlertState, Certainty, Code, Entry, GameOptions, Profile,
+    clock::Watch,
+    desk::{Desk, Notice, Scene},
+    touch::Touch,
+};
 use crate::{
-    record::{Game, GameResult, ResultReason, ResultState, Seconds, Timestamp},
+    record::{Game, GameResult, Position, PositionKey, ResultReason, ResultState, Seconds, Timestamp},
     track::Finding,
     wire::{BatteryReading, LinkEvent},
 };
@@ -27,7 +35,7 @@ pub struct ClockTimes {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ruling {
     /// A new alert, or an earlier one (same id) that changed.
-    Alert(Box<Alert>),
+    Alert(Box<super::Alert>),
     /// The result the arbiter may want to confirm, or that the Laws themselves fixed.
     Result {
         /// Which.
@@ -53,19 +61,156 @@ pub enum Ruling {
     },
 }
 
+/// What the referee wants to say later without new evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timer {
+    /// The last ply has stood long enough to count as released.
+    Settle,
+    /// The last ply is made and nobody pressed.
+    NotPressed,
+    /// The man lifted now counts as touched.
+    Touched,
+    /// The clock has been stopped for a while.
+    Paused,
+    /// It has been stopped for long, and there is no result.
+    ResultMissing,
+    /// A clock has stood at zero without showing a flag.
+    Zero(Color),
+    /// The increment after a press should be on the clock by now.
+    Increment(Color),
+    /// A player's default time is over.
+    DefaultTime(Color),
+    /// The clock should have been started by now.
+    NotStarted,
+}
+
+/// The turn that is being played.
+#[derive(Clone, Debug)]
+pub(super) struct Turn {
+    /// Number of plies before it.
+    pub(super) ply: usize,
+    /// The position it is played from.
+    pub(super) position: Position,
+    /// Touches since the turn began.
+    pub(super) touches: Vec<Touch>,
+}
+
+/// A completed illegal move that has not been put right.
+#[derive(Clone, Debug)]
+pub(super) struct Offence {
+    pub(super) ply: usize,
+    pub(super) side: Color,
+    pub(super) alert: AlertId,
+    pub(super) counted: bool,
+    /// The position before it.
+    pub(super) before: Position,
+    pub(super) shown: String,
+    /// Still to be put right.
+    pub(super) open: bool,
+    /// Play went on from it.
+    pub(super) stood: bool,
+}
+
+/// How the game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Over {
+    pub(super) result: GameResult,
+    pub(super) reason: ResultReason,
+    pub(super) at: Timestamp,
+    /// The number of plies it ended after, if the position itself ended it.
+    pub(super) board: Option<usize>,
+}
+
+/// A flag that showed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flag {
+    pub(super) at: Timestamp,
+    pub(super) plies: usize,
+    /// The arbiter or a claim has said so.
+    pub(super) noticed: bool,
+}
+
+/// Why a search for a mate was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ask {
+    Flag(Color),
+    Illegal(AlertId),
+    Resigned(Color),
+}
+
 /// Watches one game under one profile.
 #[derive(Clone, Debug)]
 pub struct Referee {
-    profile: Arc<Profile>,
-    options: GameOptions,
-    last_alert: u32,
+    pub(super) profile: Arc<Profile>,
+    pub(super) options: GameOptions,
+    pub(super) desk: Desk,
+    timers: Vec<(Timestamp, Timer)>,
+    started: bool,
+    /// What makes each position of the game the same as another: `keys[n]` after n plies.
+    pub(super) keys: Vec<PositionKey>,
+    /// When each ply was made, beside `keys[1..]`.
+    pub(super) made: Vec<Timestamp>,
+    /// A position that a person or a wrong set-up put in place of what the plies say.
+    pub(super) base: Option<(usize, Position)>,
+    /// Consequences of so many plies have been drawn.
+    pub(super) settled: usize,
+    /// So many plies are confirmed.
+    pub(super) confirmed: usize,
+    pub(super) over: Option<Over>,
+    pub(super) proposal: Option<(GameResult, ResultReason)>,
+    pub(super) illegal: ByColor<u32>,
+    pub(super) offences: Vec<Offence>,
+    pub(super) turn: Option<Turn>,
+    pub(super) watch: Watch,
+    pub(super) flags: ByColor<Option<Flag>>,
+    pub(super) offer: Option<(Color, Timestamp)>,
+    /// The arbiter said why the clock stands.
+    pub(super) pause_explained: bool,
+    pub(super) signal: Option<GameResult>,
+    pub(super) gap: Option<Position>,
+    /// The ply at which both kings were found in check.
+    pub(super) both_in_check: Option<usize>,
+    /// Touches of this turn (by ply) were ruled not to count.
+    pub(super) touches_excused: Option<usize>,
+    pub(super) asked: Vec<(String, Color, Ask)>,
+    pub(super) link_down: bool,
+    /// Two hands were seen in this side's move (by ply); it counts with the press.
+    pub(super) two_hands_waiting: Option<(Color, usize)>,
 }
 
 impl Referee {
     /// A referee for one game.
     #[must_use]
     pub fn new(profile: Arc<Profile>, options: GameOptions) -> Self {
-        Self { profile, options, last_alert: 0 }
+        let illegal = options.illegal;
+        Self {
+            profile,
+            options,
+            desk: Desk::default(),
+            timers: Vec::new(),
+            started: false,
+            keys: Vec::new(),
+            made: Vec::new(),
+            base: None,
+            settled: 0,
+            confirmed: 0,
+            over: None,
+            proposal: None,
+            illegal,
+            offences: Vec::new(),
+            turn: None,
+            watch: Watch::default(),
+            flags: ByColor::default(),
+            offer: None,
+            pause_explained: false,
+            signal: None,
+            gap: None,
+            both_in_check: None,
+            touches_excused: None,
+            asked: Vec::new(),
+            link_down: false,
+            two_hands_waiting: None,
+        }
     }
 
     /// The profile it holds the game to.
@@ -82,38 +227,72 @@ impl Referee {
 
     /// Something the tracker found; `game` is the record after it was applied.
     pub fn found(&mut self, at: Timestamp, finding: &Finding, game: &Game, out: &mut Vec<Ruling>) {
-        let _ = (at, finding, game, out);
+        let mut scene = Scene { at, game, out };
+        self.begin(&mut scene);
+        match finding {
+            Finding::Touch { at, square, was, now } => {
+                self.touched(&mut scene, Touch { at: *at, square: *square, was: *was, now: *now });
+            }
+            Finding::Line { from, plies, cause } => self.line(&mut scene, *from, plies, *cause),
+            Finding::Confirmed { count } => self.confirmed_to(&mut scene, *count),
+            Finding::Press { at, by, mover, board } => self.pressed(&mut scene, *at, *by, *mover, board),
+            Finding::Base { index, position } => self.rebase(&mut scene, *index, position),
+            other => self.board_says(&mut scene, other),
+        }
     }
 
     /// A clock reading, or `None` when there is no clock or it was lost. A change of the running
     /// side from one colour to the other is a press.
     pub fn clock(&mut self, at: Timestamp, times: Option<ClockTimes>, game: &Game, out: &mut Vec<Ruling>) {
-        let _ = (at, times, game, out);
+        let mut scene = Scene { at, game, out };
+        self.begin(&mut scene);
+        self.clock_reads(&mut scene, times);
     }
 
     /// The clock sent times that cannot be true.
     pub fn clock_garbage(&mut self, at: Timestamp, game: &Game, out: &mut Vec<Ruling>) {
-        let _ = (at, game, out);
+        let mut scene = Scene { at, game, out };
+        self.begin(&mut scene);
+        let left = self.watch.left();
+        let notice = Notice::new(Code::ClockGarbage)
+            .arg("white_clock", super::texts::Arg::Clock(left.white))
+            .arg("black_clock", super::texts::Arg::Clock(left.black));
+        self.raise(&mut scene, notice);
     }
 
     /// Something happened to the board's line.
     pub fn link(&mut self, at: Timestamp, event: &LinkEvent, game: &Game, out: &mut Vec<Ruling>) {
-        let _ = (at, event, game, out);
+        let mut scene = Scene { at, game, out };
+        self.begin(&mut scene);
+        self.link_says(&mut scene, event);
     }
 
     /// An arbiter's entry.
     pub fn entered(&mut self, at: Timestamp, by: &str, entry: &Entry, game: &Game, out: &mut Vec<Ruling>) {
-        let _ = (at, by, entry, game, out);
+        let mut scene = Scene { at, game, out };
+        self.begin(&mut scene);
+        self.enter(&mut scene, by, entry);
     }
 
     /// The board's battery.
     pub fn battery(&mut self, at: Timestamp, reading: BatteryReading, game: &Game, out: &mut Vec<Ruling>) {
-        let _ = (at, reading, game, out);
+        const LOW: u8 = 15;
+        let mut scene = Scene { at, game, out };
+        self.begin(&mut scene);
+        if reading.percent > LOW || reading.charging {
+            self.desk.clear(&mut scene, &[Code::BatteryLow]);
+        } else if self.desk.live(Code::BatteryLow).is_none() {
+            let percent = u32::from(reading.percent);
+            self.raise(&mut scene, Notice::new(Code::BatteryLow).arg("percent", percent));
+        }
     }
 
     /// The daemon was started again on its journal: raises `restarted`.
     pub fn restarted(&mut self, at: Timestamp, game: &Game, out: &mut Vec<Ruling>) {
-        let _ = (at, game, out);
+        let mut scene = Scene { at, game, out };
+        self.begin(&mut scene);
+        self.watch.forget_turns();
+        self.raise(&mut scene, Notice::new(Code::Restarted).key(at.millis()));
     }
 
     /// The answer to [`Ruling::AskMate`]: `verdict` is `{"can_mate":"yes"|"no"|"unknown","line":[…],"reason":…}`.
@@ -126,30 +305,266 @@ impl Referee {
         game: &Game,
         out: &mut Vec<Ruling>,
     ) {
-        let _ = (at, fen, side, verdict, game, out);
+        let mut scene = Scene { at, game, out };
+        self.begin(&mut scene);
+        self.mate_answered(&mut scene, fen, side, verdict);
     }
 
     /// What is kept per player for the desk: moves made, completed and due, illegal moves,
-    /// touch obligations, claim rights, draw offers, duty to record.
+    /// touch obligations, claim rights, draw offers, duty to record. Sides are `w` and `b`.
     #[must_use]
     pub fn counts(&self) -> Value {
-        Value::Null
+        let due = self.options.time_control.as_ref().map(|control| {
+            let of = |side: Color| control.due_by_end(control.period_after(self.watch.completed[side]));
+            json!({"w": of(Color::White), "b": of(Color::Black)})
+        });
+        let sides = |pair: ByColor<u32>| json!({"w": pair.white, "b": pair.black});
+        let record = self.watch.must_record;
+        let claims: Vec<&str> = [
+            Code::ThreefoldClaimable,
+            Code::ThreefoldClaimableByMove,
+            Code::FiftyClaimable,
+            Code::FiftyClaimableByMove,
+        ]
+        .into_iter()
+        .filter(|code| self.desk.live(*code).is_some())
+        .map(Code::word)
+        .collect();
+        let obligation = [Code::TouchObligation, Code::TouchMoveViolation]
+            .into_iter()
+            .find_map(|code| self.desk.live(code))
+            .map(|alert| json!({"from": alert.advice.must_move_from, "capture": alert.advice.must_capture}));
+        json!({
+            "made": sides(self.watch.made),
+            "completed": sides(self.watch.completed),
+            "due": due,
+            "illegal": sides(self.illegal),
+            "record_obligatory": {"w": record.white, "b": record.black},
+            "claims": claims,
+            "obligation": obligation,
+            "draw_offer": self.offer.map(|(side, _)| side.fold_wb("w", "b")),
+        })
     }
 
     /// Serves every deadline up to and including `now`, each at its own time.
     pub fn advance(&mut self, now: Timestamp, game: &Game, out: &mut Vec<Ruling>) {
-        let _ = (now, game, out);
+        if !self.started {
+            self.begin(&mut Scene { at: now, game, out });
+        }
+        while let Some(due) = self.next_deadline().filter(|due| *due <= now) {
+            let Some(index) = self.timers.iter().position(|(at, _)| *at == due) else { break };
+            let (_, timer) = self.timers.remove(index);
+            let mut scene = Scene { at: due, game, out: &mut *out };
+            self.serve(&mut scene, timer);
+        }
     }
 
     /// The next moment at which something will be said without new evidence.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Timestamp> {
-        None
+        self.timers.iter().map(|(at, _)| *at).min()
     }
 
     /// The number of the alert raised last.
     #[must_use]
     pub fn last_alert(&self) -> AlertId {
-        AlertId(self.last_alert)
+        self.desk.last()
+    }
+
+    /// The time-control sheet the arbiter should have every half hour (Arbiters' Manual 6.10.1):
+    /// both times, whose clock runs, moves made and completed.
+    #[must_use]
+    pub fn sheet(&self) -> Value {
+        let left = self.watch.left();
+        json!({
+            "white": {"left": left.white, "made": self.watch.made.white, "completed": self.watch.completed.white},
+            "black": {"left": left.black, "made": self.watch.made.black, "completed": self.watch.completed.black},
+            "running": self.watch.running().map(|side| side.fold_wb("white", "black")),
+        })
+    }
+
+    fn serve(&mut self, scene: &mut Scene<'_>, timer: Timer) {
+        match timer {
+            Timer::Settle => self.settle_to(scene, scene.game.plies.len()),
+            Timer::NotPressed => self.not_pressed(scene),
+            Timer::Touched => self.touch_counts(scene),
+            Timer::Paused => self.paused_long(scene),
+            Timer::ResultMissing => self.result_missing(scene),
+            Timer::Zero(side) => self.zero_stands(scene, side),
+            Timer::Increment(side) => self.measure_increment(scene, side),
+            Timer::DefaultTime(side) => self.default_time_over(scene, side),
+            Timer::NotStarted => self.clock_not_started(scene),
+        }
+    }
+
+    /// Sets a timer, replacing an earlier one of its kind.
+    pub(super) fn set_timer(&mut self, timer: Timer, at: Timestamp) {
+        self.cancel(timer);
+        self.timers.push((at, timer));
+    }
+
+    pub(super) fn is_timed(&self, timer: Timer) -> bool {
+        self.timers.iter().any(|(_, other)| *other == timer)
+    }
+
+    pub(super) fn cancel(&mut self, timer: Timer) {
+        self.timers.retain(|(_, other)| *other != timer);
+    }
+
+    pub(super) fn raise(&mut self, scene: &mut Scene<'_>, notice: Notice) -> AlertId {
+        self.desk.raise(scene, &self.profile, notice)
+    }
+
+    /// What there is to say before anything has happened.
+    fn begin(&mut self, scene: &mut Scene<'_>) {
+        if std::mem::replace(&mut self.started, true) {
+            return;
+        }
+        self.keys = vec![scene.game.start.key()];
+        for ply in &scene.game.plies {
+            self.keys.push(ply.after.key());
+            self.made.push(ply.made_at);
+        }
+        self.recount(scene.game);
+        self.check_event(scene);
+        self.settled = scene.game.plies.len();
+        self.consequences(scene, self.settled);
+    }
+
+    /// The position the game stands in.
+    pub(super) fn position(&self, game: &Game) -> Position {
+        self.position_at(game, game.plies.len())
+    }
+
+    /// The position after so many plies.
+    pub(super) fn position_at(&self, game: &Game, plies: usize) -> Position {
+        match &self.base {
+            Some((index, position)) if *index == plies => position.clone(),
+            _ => game.position_before(plies).unwrap_or(&game.start).clone(),
+        }
+    }
+
+    /// The turn being played; made anew when the record has left the old one behind.
+    pub(super) fn turn(&mut self, game: &Game) -> &mut Turn {
+        let stale = self.turn.as_ref().is_none_or(|turn| turn.ply > game.plies.len());
+        if stale {
+            self.new_turn(game, game.plies.len());
+        }
+        self.turn.get_or_insert_with(|| Turn { ply: 0, position: game.start.clone(), touches: Vec::new() })
+    }
+
+    pub(super) fn new_turn(&mut self, game: &Game, ply: usize) {
+        self.turn = Some(Turn { ply, position: self.position_at(game, ply), touches: Vec::new() });
+        self.cancel(Timer::Touched);
+    }
+
+    /// The legal move that a ply was, if it was one.
+    pub(super) fn ply_move(&self, game: &Game, index: usize) -> Option<Move> {
+        let ply = game.plies.get(index).filter(|ply| !ply.irregular)?;
+        self.position_at(game, index).find_uci(ply.uci)
+    }
+
+    /// The Laws, or an arbiter's entry, end the game.
+    pub(super) fn finish(
+        &mut self,
+        scene: &mut Scene<'_>,
+        result: GameResult,
+        reason: ResultReason,
+        state: ResultState,
+        board: Option<usize>,
+    ) {
+        self.over = Some(Over { result, reason, at: scene.at, board });
+        self.proposal = None;
+        scene.out.push(Ruling::Result { result, reason, state });
+        for timer in [Timer::NotPressed, Timer::Paused, Timer::ResultMissing, Timer::Touched] {
+            self.cancel(timer);
+        }
+        self.desk.clear(
+            scene,
+            &[
+                Code::ThreefoldClaimable,
+                Code::ThreefoldClaimableByMove,
+                Code::FiftyClaimable,
+                Code::FiftyClaimableByMove,
+                Code::ClaimRightLost,
+                Code::ClockNotPressed,
+                Code::ClockPaused,
+                Code::ResultMissing,
+                Code::IllegalMovePending,
+                Code::TouchObligation,
+                Code::DefaultTimeExceeded,
+                Code::RecordingOptional,
+                Code::KeepScoreNeeded,
+            ],
+        );
+    }
+
+    /// A result for the arbiter to confirm.
+    pub(super) fn propose(&mut self, scene: &mut Scene<'_>, result: GameResult, reason: ResultReason) {
+        if self.over.is_none() && self.proposal != Some((result, reason)) {
+            self.proposal = Some((result, reason));
+            scene.out.push(Ruling::Result { result, reason, state: ResultState::Proposed });
+        }
+    }
+
+    /// The proposal does not hold any more.
+    pub(super) fn withdraw(&mut self, scene: &mut Scene<'_>) {
+        if self.proposal.take().is_some() && self.over.is_none() {
+            scene.out.push(Ruling::NoResult);
+        }
+    }
+
+    /// Marks an alert as dealt with by a person.
+    pub(super) fn mark(
+        &mut self,
+        scene: &mut Scene<'_>,
+        id: AlertId,
+        state: AlertState,
+        by: &str,
+        note: Option<&str>,
+    ) -> bool {
+        let Some(alert) = self.desk.get_mut(id) else { return false };
+        alert.state = state;
+        alert.by = Some(by.to_owned());
+        if let Some(note) = note.filter(|note| !note.is_empty()) {
+            alert.note = Some(note.to_owned());
+        }
+        scene.out.push(Ruling::Alert(Box::new(alert.clone())));
+        true
+    }
+
+    /// Certain while the board and its line are healthy, probable otherwise.
+    pub(super) fn certain(&self) -> Certainty {
+        if self.link_down || self.desk.live(Code::PositionGap).is_some() {
+            Certainty::Probable
+        } else {
+            Certainty::Certain
+        }
+    }
+
+    /// The penalty of 7.5.5 in seconds, 0 for none.
+    pub(super) fn penalty_s(&self) -> u32 {
+        let rules = &self.profile.rules;
+        if rules.illegal_penalty_s == 0 {
+            0
+        } else {
+            self.options.penalty_s.unwrap_or(rules.illegal_penalty_s)
+        }
+    }
+
+    /// What both clocks should show after adding time to one side.
+    pub(super) fn with_added(&self, to: Color, seconds: u32) -> Option<super::alert::ClockAdvice> {
+        let mut left = self.watch.left();
+        left[to] = left[to].map(|own| own + seconds);
+        (left.white.is_some() || left.black.is_some())
+            .then_some(super::alert::ClockAdvice { white: left.white, black: left.black })
+    }
+
+    /// Advice to add a penalty.
+    pub(super) fn advise_penalty(&self, advice: &mut Advice, to: Color, seconds: u32) {
+        if seconds > 0 {
+            advice.add_seconds = Some(super::AddSeconds { to, seconds });
+            advice.resulting_clock = self.with_added(to, seconds);
+        }
     }
 }

@@ -61,7 +61,8 @@ const RUSSIAN: &str = include_str!("../../config/lang/ru.toml");
 fn languages() -> &'static [Language; 2] {
     static LANGUAGES: OnceLock<[Language; 2]> = OnceLock::new();
     LANGUAGES.get_or_init(|| {
-        [ENGLISH, RUSSIAN].map(|text| toml::from_str(text).expect("it comes with the program; a test reads it"))
+        [ENGLISH, RUSSIAN]
+            .map(|text| toml::from_str(text).expect("it comes with the program; a test reads it"))
     })
 }
 
@@ -82,9 +83,9 @@ pub(super) fn alert(code: Code, variant: &str, args: &[(&'static str, Arg)]) -> 
 
 /// The text of an answer.
 pub(super) fn answer(key: &str, args: &[(&'static str, Arg)]) -> Text {
-    let [en, ru] = languages().each_ref().map(|language| {
-        fill(language.answers.get(key).map_or(key, String::as_str), args, language)
-    });
+    let [en, ru] = languages()
+        .each_ref()
+        .map(|language| fill(language.answers.get(key).map_or(key, String::as_str), args, language));
     Text { en, ru }
 }
 
@@ -134,7 +135,11 @@ mod tests {
             assert!(en.alerts.contains_key(code.word()), "no English text for {}", code.word());
         }
         for (one, other) in [(&en.alerts, &ru.alerts), (&en.answers, &ru.answers)] {
-            assert!(one.keys().eq(other.keys()), "{:?}", one.keys().filter(|k| !other.contains_key(*k)).collect::<Vec<_>>());
+            assert!(
+                one.keys().eq(other.keys()),
+                "{:?}",
+                one.keys().filter(|k| !other.contains_key(*k)).collect::<Vec<_>>()
+            );
             for (key, template) in one {
                 assert_eq!(placeholders(template), placeholders(&other[key]), "{key}");
             }
@@ -159,7 +164,10 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled_in_each_language() {
-        let text = answer("query-move-count", &[("side", Color::Black.into()), ("completed", 12.into()), ("made", 13.into())]);
+        let text = answer(
+            "query-move-count",
+            &[("side", Color::Black.into()), ("completed", 12.into()), ("made", 13.into())],
+        );
         assert!(text.en.starts_with("Black") && text.en.contains("12"), "{}", text.en);
         assert!(text.ru.starts_with("Чёрные") && text.ru.contains("13"), "{}", text.ru);
         assert!(!text.en.contains('{') && !text.ru.contains('{'));

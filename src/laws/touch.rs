@@ -83,9 +83,18 @@ pub(super) fn read(touches: &[Touch]) -> Reading {
                 }
                 None => touch.square,
             };
-            let same = reading.handled.iter().rposition(|h| h.square == origin && h.piece == piece && h.wandered && h.back.is_none());
+            let same = reading
+                .handled
+                .iter()
+                .rposition(|h| h.square == origin && h.piece == piece && h.wandered && h.back.is_none());
             let index = same.unwrap_or_else(|| {
-                reading.handled.push(Handled { square: origin, piece, lifted: touch.at, back: None, wandered: false });
+                reading.handled.push(Handled {
+                    square: origin,
+                    piece,
+                    lifted: touch.at,
+                    back: None,
+                    wandered: false,
+                });
                 reading.handled.len() - 1
             });
             if !air.contains(&index) {
@@ -93,7 +102,9 @@ pub(super) fn read(touches: &[Touch]) -> Reading {
             }
         }
         if let Some(piece) = touch.now.filter(|now| touch.was != Some(*now)) {
-            let home = air.iter().position(|i| reading.handled[*i].square == touch.square && reading.handled[*i].piece == piece);
+            let home = air.iter().position(|i| {
+                reading.handled[*i].square == touch.square && reading.handled[*i].piece == piece
+            });
             let slot = home.or_else(|| air.iter().rposition(|i| reading.handled[*i].piece == piece));
             match slot {
                 Some(slot) => {
@@ -104,7 +115,13 @@ pub(super) fn read(touches: &[Touch]) -> Reading {
                     } else {
                         handled.wandered = true;
                         let origin = handled.square;
-                        reading.rests.push(Rest { origin, piece, square: touch.square, from: touch.at, until: None });
+                        reading.rests.push(Rest {
+                            origin,
+                            piece,
+                            square: touch.square,
+                            from: touch.at,
+                            until: None,
+                        });
                     }
                 }
                 // Seen on the new square before the old one emptied: nothing is known of where it rested.

@@ -1,0 +1,282 @@
+//! What the board and its line say besides moves: set-up, displaced men, faulty squares, result signals,
+//! drop-outs.
+
+use serde_json::json;
+use shakmaty::Square;
+
+use super::{
+    Code, DrawAgreement, Severity,
+    desk::{Notice, Scene},
+    legality,
+    referee::Referee,
+};
+use crate::{
+    record::{GameResult, ResultReason},
+    track::{Finding, Irregular, SquareDiff, SquareFault},
+    wire::LinkEvent,
+};
+
+fn squares(diffs: &[SquareDiff]) -> impl Iterator<Item = Square> {
+    diffs.iter().map(|diff| diff.square)
+}
+
+impl Referee {
+    /// Findings that are neither touches nor moves nor presses.
+    pub(super) fn board_says(&mut self, scene: &mut Scene<'_>, finding: &Finding) {
+        match finding {
+            Finding::Pending { what, squares } => self.pending(scene, what, squares),
+            Finding::Restored => self.restored(scene),
+            Finding::Differ(diffs) => {
+                if self.over.is_none() && !self.explained(scene, diffs) {
+                    self.mismatch(scene, diffs, false);
+                }
+            }
+            Finding::Agree => {
+                self.desk.clear(
+                    scene,
+                    &[
+                        Code::PositionMismatch,
+                        Code::PiecesDisplaced,
+                        Code::PiecesRearranged,
+                        Code::IllegalMovePending,
+                        Code::MovedOutOfTurn,
+                        Code::MoveTakenBack,
+                        Code::WaitingForStartPosition,
+                    ],
+                );
+                self.clear_incomplete(scene);
+            }
+            Finding::Gap { last, candidates } => {
+                self.gap = Some(last.clone());
+                let lines: Vec<Vec<String>> =
+                    candidates.iter().map(|line| line.iter().map(ToString::to_string).collect()).collect();
+                let notice = Notice::new(Code::PositionGap)
+                    .arg("count", lines.len() as u32)
+                    .detail("candidates", json!(lines))
+                    .advise(|advice| {
+                        advice.restore_fen = Some(last.fen());
+                        advice.line = lines.into_iter().next().unwrap_or_default();
+                    });
+                self.raise(scene, notice);
+            }
+            Finding::TakenBackAfterPress { index } => {
+                if self.over.is_none()
+                    && let Some(ply) = scene.game.plies.get(*index)
+                {
+                    let notice = Notice::new(Code::MoveTakenBack)
+                        .side(!ply.after.turn())
+                        .key(index)
+                        .arg("move", ply.san.clone())
+                        .advise(|advice| advice.restore_fen = Some(ply.after.fen()));
+                    self.raise(scene, notice);
+                }
+            }
+            Finding::OutOfTurn { from, to, piece } => {
+                if self.over.is_none() {
+                    self.out_of_turn(scene, *from, *to, *piece);
+                }
+            }
+            Finding::Displaced(diffs) => {
+                if self.over.is_none() {
+                    // Whoever's clock runs puts things right on his own time (7.4.1).
+                    let position = self.position(scene.game);
+                    let side = self.watch.running().unwrap_or_else(|| position.turn());
+                    let fen = position.fen();
+                    let notice = Notice::new(Code::PiecesDisplaced)
+                        .side(side)
+                        .probable()
+                        .squares(squares(diffs))
+                        .advise(|advice| advice.restore_fen = Some(fen));
+                    self.raise(scene, notice);
+                }
+            }
+            Finding::SquareFault { square, fault } => self.square_fault(scene, *square, *fault),
+            Finding::SquareWell { square } => {
+                self.desk.clear_key(scene, Code::SquareFlicker, square);
+                self.desk.clear_key(scene, Code::PieceMissing, square);
+            }
+            Finding::Orientation { rotated: true } => {
+                self.raise(scene, Notice::new(Code::BoardRotated));
+            }
+            Finding::Sideways => {
+                self.raise(scene, Notice::new(Code::BoardSideways));
+            }
+            Finding::StartPosition => {
+                self.desk.clear(
+                    scene,
+                    &[Code::WaitingForStartPosition, Code::WrongInitialPosition, Code::BoardSideways],
+                );
+            }
+            Finding::WaitingForStart => {
+                self.raise(scene, Notice::new(Code::WaitingForStartPosition));
+            }
+            Finding::WrongStart(diffs) => self.wrong_start(scene, diffs),
+            Finding::NextGameReady => {
+                self.raise(scene, Notice::new(Code::NewGameReady));
+            }
+            Finding::KingsSignal(result) => self.kings_signal(scene, *result),
+            Finding::ActivityWhileStopped => {
+                // Before the game begins guests of honour and adjusting hands are nobody's business.
+                if self.over.is_none() && !scene.game.plies.is_empty() {
+                    self.raise(scene, Notice::new(Code::ActivityWhilePaused));
+                }
+            }
+            Finding::ActivityAfterEnd => {
+                self.raise(scene, Notice::new(Code::ActivityAfterEnd));
+            }
+            _ => {}
+        }
+    }
+
+    /// A fault that has its own alert already explains why board and position differ.
+    fn explained(&self, scene: &Scene<'_>, _: &[SquareDiff]) -> bool {
+        let len = scene.game.plies.len();
+        self.offences.iter().any(|offence| offence.open && offence.ply == len)
+            || self.desk.any_live(&[
+                Code::CaptureIncomplete,
+                Code::CastlingIncomplete,
+                Code::PromotionPieceMissing,
+                Code::PiecesRearranged,
+                Code::WrongInitialPosition,
+                Code::PositionGap,
+            ])
+    }
+
+    /// 7.5.1: released, not pressed. Nothing is owed yet, and nobody may be warned.
+    fn pending(&mut self, scene: &mut Scene<'_>, what: &Irregular, diffs: &[SquareDiff]) {
+        let position = self.position(scene.game);
+        let illegal = matches!(what, Irregular::PieceMoved { .. } | Irregular::Castled { .. })
+            || matches!(what, Irregular::RookHome { legal: false, .. });
+        if self.over.is_some() || !illegal {
+            return;
+        }
+        let kind = legality::kind(&position, what);
+        let notice = Notice::new(Code::IllegalMovePending)
+            .side(position.turn())
+            .certainty(self.certain())
+            .key(scene.game.plies.len())
+            .squares(squares(diffs))
+            .arg("move", legality::shown(what))
+            .detail("kind", kind.trim_start_matches("kind-"));
+        self.raise(scene, notice);
+    }
+
+    fn square_fault(&mut self, scene: &mut Scene<'_>, square: Square, fault: SquareFault) {
+        let notice = match fault {
+            SquareFault::Flicker => Notice::new(Code::SquareFlicker),
+            SquareFault::Missing => Notice::new(Code::PieceMissing),
+            SquareFault::Ghost => Notice::new(Code::PieceMissing).variant("ghost"),
+        };
+        self.raise(scene, notice.key(square).squares([square]));
+    }
+
+    /// 7.2.1, 13.4.1.
+    fn wrong_start(&mut self, scene: &mut Scene<'_>, diffs: &[SquareDiff]) {
+        let limit = self.profile.rules.setup_closed_after;
+        let completed = self.watch.completed;
+        if limit > 0 && completed.white >= limit && completed.black >= limit {
+            return;
+        }
+        let mut notice = Notice::new(Code::WrongInitialPosition)
+            .certainty(self.certain())
+            .squares(squares(diffs))
+            .advise(|advice| advice.restore_fen = Some(scene.game.start.fen()));
+        if limit > 0 {
+            notice = notice.variant("window").article("13.4.1");
+        }
+        self.raise(scene, notice);
+    }
+
+    /// 28.5: the kings in the centre.
+    fn kings_signal(&mut self, scene: &mut Scene<'_>, result: GameResult) {
+        let before = self.signal.replace(result);
+        if before == Some(result) {
+            return;
+        }
+        let word = result.word().to_owned();
+        // The position itself, or the arbiter, has spoken already.
+        if let Some(over) = self.over {
+            if over.result != result && over.reason != ResultReason::KingsSignal {
+                let notice = Notice::new(Code::ResultConflict)
+                    .key("kings")
+                    .arg("shown", word)
+                    .arg("result", over.result.word().to_owned());
+                self.raise(scene, notice);
+            } else if before.is_none() {
+                self.raise(scene, Notice::new(Code::ResultSignal).arg("result", word));
+            }
+            return;
+        }
+        if let Some(before) = before {
+            let notice = Notice::new(Code::ResultChanged)
+                .key(&word)
+                .arg("result", word)
+                .arg("before", before.word().to_owned())
+                .advise(|advice| advice.result = Some(result.word().to_owned()));
+            self.raise(scene, notice);
+        } else {
+            let notice = Notice::new(Code::ResultSignal)
+                .probable()
+                .arg("result", word)
+                .advise(|advice| advice.result = Some(result.word().to_owned()));
+            self.raise(scene, notice);
+        }
+        if result == GameResult::Draw && self.agreement_invalid(scene, true) {
+            return;
+        }
+        self.propose(scene, result, ResultReason::KingsSignal);
+    }
+
+    /// 9.1.1, 5.2.3: may a draw be agreed now? Raises the alert if not.
+    pub(super) fn agreement_invalid(&mut self, scene: &mut Scene<'_>, shown_by_kings: bool) -> bool {
+        let own = self.profile.rules.draw_min_moves;
+        let made = self.watch.made;
+        let fewest = made.white.min(made.black);
+        let notice = match self.options.draw_agreement {
+            _ if fewest < own => Some((fewest, own, "")),
+            DrawAgreement::MinMoves(limit) if made.black < limit => Some((made.black, limit, "")),
+            DrawAgreement::ArbiterConsent if !shown_by_kings => Some((fewest, 0, "consent")),
+            DrawAgreement::ArbiterConsent => None,
+            DrawAgreement::Forbidden => Some((fewest, 0, "forbidden")),
+            _ => None,
+        };
+        let Some((made, limit, variant)) = notice else { return false };
+        let mut notice = Notice::new(Code::DrawAgreementInvalid)
+            .variant(variant)
+            .key(scene.at.millis())
+            .arg("made", made)
+            .arg("limit", limit)
+            .detail("made", made);
+        if limit == own && limit > 0 && variant.is_empty() {
+            notice = notice.article("5.2.3");
+        }
+        self.raise(scene, notice);
+        true
+    }
+
+    /// The line to the board.
+    pub(super) fn link_says(&mut self, scene: &mut Scene<'_>, event: &LinkEvent) {
+        match event {
+            LinkEvent::Up(_) => {
+                self.link_down = false;
+                self.desk.clear(scene, &[Code::BoardOffline]);
+            }
+            LinkEvent::Down(reason) => {
+                self.link_down = true;
+                self.watch.forget_turns();
+                let notice =
+                    Notice::new(Code::BoardOffline).severity(Severity::Look).arg("reason", reason.clone());
+                self.raise(scene, notice);
+            }
+            LinkEvent::Garbage(count) => {
+                self.raise(scene, Notice::new(Code::LinkGarbage).arg("count", *count));
+            }
+            LinkEvent::Resync(_) => {
+                self.raise(scene, Notice::new(Code::LinkResync));
+            }
+            LinkEvent::Checksum => {
+                self.raise(scene, Notice::new(Code::LinkChecksum));
+            }
+        }
+    }
+}

@@ -1,0 +1,687 @@
+//! The clock as a witness: readings against the time control and against each other.
+//!
+//! A reading is believed until it contradicts what the last one predicts (the running side loses one
+//! second a second). What such a contradiction means is told from when it comes: at a press it is an
+//! increment, near zero the next period, while stopped an adjustment, else a jump.
+
+use serde_json::json;
+use shakmaty::{ByColor, Color};
+
+use super::{
+    Code, Discipline, IncrementMode, Severity,
+    desk::{Notice, Scene},
+    referee::{ClockTimes, Referee, Timer},
+    texts::Arg,
+};
+use crate::{
+    record::{Seconds, Timestamp},
+    track::AtPress,
+};
+
+/// Readings come once a second and may be a second late. Seconds.
+const SKEW: i64 = 3;
+/// A stopped clock is worth a note after so long, and a question about the result after more. Milliseconds.
+const PAUSED: i64 = 5_000;
+const NO_RESULT: i64 = 300_000;
+/// A clock at zero without a flag is taken for a fallen flag after so long. Milliseconds.
+const ZERO: i64 = 2_000;
+/// An increment must be on the clock so long after the press. Milliseconds.
+const INCREMENT: i64 = 2_000;
+/// A running clock that shows the same for so long stands still. Milliseconds.
+const FROZEN: i64 = 10_000;
+/// The clock should run so long after the round started. Milliseconds.
+const START: i64 = 60_000;
+
+/// A player's turn on the clock.
+#[derive(Clone, Copy, Debug)]
+struct ClockTurn {
+    began: Timestamp,
+    left: u32,
+}
+
+/// A press whose increment is not measured yet.
+#[derive(Clone, Copy, Debug)]
+struct Pressed {
+    left: u32,
+    ran: i64,
+}
+
+/// What the clock has shown so far.
+#[derive(Clone, Debug)]
+pub(super) struct Watch {
+    last: Option<(Timestamp, ClockTimes)>,
+    lost: bool,
+    /// The clock has run in this game.
+    ran: bool,
+    left: ByColor<Option<u32>>,
+    /// Before a reset: the last times that can be believed.
+    good: ByColor<Option<u32>>,
+    at_press: ByColor<Option<Timestamp>>,
+    before_press: ByColor<Option<Timestamp>>,
+    turns: ByColor<Option<ClockTurn>>,
+    presses: ByColor<Option<Pressed>>,
+    /// (measured, expected) of the last presses.
+    gains: Vec<(i64, i64)>,
+    frozen_since: Option<(Timestamp, Color, u32)>,
+    swapped: u32,
+    /// Bonuses of later periods that were seen to come.
+    pub(super) bonuses: ByColor<usize>,
+    pub(super) made: ByColor<u32>,
+    pub(super) completed: ByColor<u32>,
+    pub(super) last_completed: ByColor<u32>,
+    pub(super) must_record: ByColor<bool>,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self {
+            last: None,
+            lost: false,
+            ran: false,
+            left: ByColor::default(),
+            good: ByColor::default(),
+            at_press: ByColor::default(),
+            before_press: ByColor::default(),
+            turns: ByColor::default(),
+            presses: ByColor::default(),
+            gains: Vec::new(),
+            frozen_since: None,
+            swapped: 0,
+            bonuses: ByColor::default(),
+            made: ByColor::default(),
+            completed: ByColor::default(),
+            last_completed: ByColor::default(),
+            must_record: ByColor { white: true, black: true },
+        }
+    }
+}
+
+impl Watch {
+    /// The last times that can be believed, in seconds.
+    pub(super) fn left(&self) -> ByColor<Option<u32>> {
+        ByColor { white: self.good.white.or(self.left.white), black: self.good.black.or(self.left.black) }
+    }
+
+    /// Whose clock runs; `None` while it is stopped, lost or unknown.
+    pub(super) fn running(&self) -> Option<Color> {
+        self.last.filter(|_| !self.lost).and_then(|(_, times)| times.running)
+    }
+
+    /// Has there been a clock at all?
+    pub(super) fn seen(&self) -> bool {
+        self.last.is_some() && !self.lost
+    }
+
+    /// The lever moved at this moment or later.
+    pub(super) fn pressed_since(&self, at: Timestamp) -> bool {
+        Color::ALL.into_iter().any(|side| self.at_press[side].is_some_and(|press| press >= at))
+    }
+
+    /// This side pressed after `from` and before `until`.
+    pub(super) fn pressed_before(&self, side: Color, from: Timestamp, until: Timestamp) -> bool {
+        [self.at_press[side], self.before_press[side]]
+            .into_iter()
+            .flatten()
+            .any(|press| press > from && press < until)
+    }
+
+    /// Seconds of increment that stand on this side's clock since its last press.
+    pub(super) fn gained_at_press(&self, side: Color, increment: u32) -> u32 {
+        let Some(pressed) = self.presses[side] else { return 0 };
+        let expected = i64::from(pressed.left) - pressed.ran / 1000;
+        let gained = self.left[side].map_or(0, |left| i64::from(left) - expected);
+        if gained >= 2 { increment.min(gained as u32 + 1) } else { 0 }
+    }
+
+    /// Times across a gap prove nothing.
+    pub(super) fn forget_turns(&mut self) {
+        self.turns = ByColor::default();
+        self.presses = ByColor::default();
+        self.frozen_since = None;
+    }
+}
+
+fn seconds(times: &ClockTimes, side: Color) -> Option<u32> {
+    times.left[side].map(|Seconds(seconds)| seconds)
+}
+
+impl Referee {
+    /// Adds both times to a notice.
+    pub(super) fn with_times(&self, notice: Notice, left: ByColor<Option<u32>>) -> Notice {
+        notice
+            .arg("white_clock", Arg::Clock(left.white))
+            .arg("black_clock", Arg::Clock(left.black))
+            .detail("clock", json!({"white": left.white, "black": left.black}))
+    }
+
+    /// Set-up checks, before anything moves.
+    pub(super) fn check_event(&mut self, scene: &mut Scene<'_>) {
+        if let Some(control) = &self.options.time_control {
+            let class = self.profile.class_of(control.class_seconds());
+            let declared = self.profile.discipline();
+            if class != declared && !self.options.last_period {
+                let notice = Notice::new(Code::TimeControlClassMismatch)
+                    .arg("class", Arg::Word(class_word(class)))
+                    .arg("declared", Arg::Word(class_word(declared)));
+                self.raise(scene, notice);
+            }
+        }
+        // 13.3, 14.3: three games at most in rapid, one in blitz.
+        let most = match self.profile.discipline() {
+            Discipline::Classical => None,
+            Discipline::Rapid => Some(3),
+            Discipline::Blitz => Some(1),
+        };
+        if self.profile.supervised()
+            && let (Some(games), Some(most)) = (self.options.games_per_arbiter, most)
+            && games > most
+        {
+            self.raise(scene, Notice::new(Code::SupervisionNotMet).arg("games", games));
+        }
+        self.watch.must_record =
+            ByColor { white: self.profile.rules.recording, black: self.profile.rules.recording };
+        self.watch.last_completed = self.watch.completed;
+        if let Some(started) = self.options.started_at {
+            self.set_timer(Timer::NotStarted, started.plus(START).max(scene.at));
+        }
+        // Bonuses given before the referee took over are those of periods passed some moves ago.
+        if let Some(control) = &self.options.time_control {
+            for side in Color::ALL {
+                let completed = self.watch.completed[side];
+                self.watch.bonuses[side] = (0..control.periods.len())
+                    .filter(|period| control.due_by_end(*period).is_some_and(|due| completed > due))
+                    .count();
+            }
+        }
+    }
+
+    /// A reading of the clock.
+    pub(super) fn clock_reads(&mut self, scene: &mut Scene<'_>, times: Option<ClockTimes>) {
+        let Some(mut times) = times else { return self.clock_lost(scene) };
+        let before = self.watch.last;
+        // All zeros without a flag in the middle of a game is no reading (a board's answer to a command).
+        if seconds(&times, Color::White) == Some(0)
+            && seconds(&times, Color::Black) == Some(0)
+            && !times.flag.white
+            && !times.flag.black
+            && Color::ALL.into_iter().all(|side| self.watch.left[side].is_some_and(|left| left > 5))
+        {
+            times.left = self.watch.left.map(|left| left.map(Seconds));
+        }
+        if std::mem::take(&mut self.watch.lost) {
+            self.desk.clear(scene, &[Code::ClockLost]);
+            let left = ByColor { white: seconds(&times, Color::White), black: seconds(&times, Color::Black) };
+            let notice = self.with_times(Notice::new(Code::ClockBack).key(scene.at.millis()), left);
+            self.raise(scene, notice);
+        }
+        let was_running = before.and_then(|(_, times)| times.running);
+        if let Some((then, old)) = before {
+            self.compare(scene, then, &old, &times);
+        }
+        for side in Color::ALL {
+            if let Some(left) = seconds(&times, side) {
+                self.watch.left[side] = Some(left);
+            }
+        }
+        self.watch.last = Some((scene.at, times));
+        self.lever(scene, was_running, &times);
+        self.start_time(scene, was_running, &times);
+        for side in Color::ALL {
+            if times.flag[side] && self.flags[side].is_none() && self.plausible_flag(side) {
+                self.cancel(Timer::Zero(side));
+                self.flag_fell(scene, side, false);
+            }
+            let zero =
+                seconds(&times, side) == Some(0) && times.running == Some(side) && self.flags[side].is_none();
+            if zero && self.over.is_none() {
+                if !self.is_timed(Timer::Zero(side)) {
+                    self.set_timer(Timer::Zero(side), scene.at.plus(ZERO));
+                }
+            } else {
+                self.cancel(Timer::Zero(side));
+            }
+        }
+        if let (Some(from), Some(to)) = (was_running, times.running)
+            && from != to
+        {
+            self.pressed_after_flag(scene, from);
+        }
+        self.recording(scene);
+    }
+
+    /// A flag at a moment when the side had a lot of time left is a clock's fault, not a fallen flag.
+    fn plausible_flag(&self, side: Color) -> bool {
+        self.watch.left[side].is_none_or(|left| left <= 5)
+            || self.watch.bonuses[side] > 0
+            || self.options.time_control.as_ref().is_none_or(|control| control.periods.len() > 1)
+    }
+
+    fn clock_lost(&mut self, scene: &mut Scene<'_>) {
+        if self.watch.last.is_none() || std::mem::replace(&mut self.watch.lost, true) {
+            return;
+        }
+        self.watch.forget_turns();
+        for timer in [Timer::Paused, Timer::ResultMissing, Timer::NotPressed] {
+            self.cancel(timer);
+        }
+        if self.over.is_none() {
+            let notice = self.with_times(Notice::new(Code::ClockLost), self.watch.left());
+            self.raise(scene, notice);
+        }
+    }
+
+    /// The lever: presses, starts and stops.
+    fn lever(&mut self, scene: &mut Scene<'_>, was: Option<Color>, times: &ClockTimes) {
+        if was == times.running {
+            return;
+        }
+        let at = scene.at;
+        if let Some(from) = was {
+            let turn = self.watch.turns[from].take();
+            if times.running.is_some() {
+                self.watch.before_press[from] = self.watch.at_press[from];
+                self.watch.at_press[from] = Some(at);
+                if let Some(turn) = turn {
+                    self.watch.presses[from] = Some(Pressed { left: turn.left, ran: at.since(turn.began) });
+                    self.set_timer(Timer::Increment(from), at.plus(INCREMENT));
+                }
+            }
+        }
+        match times.running {
+            Some(to) => {
+                self.measure_increment(scene, to);
+                self.watch.ran = true;
+                self.watch.turns[to] = self.watch.left[to].map(|left| ClockTurn { began: at, left });
+                self.cancel(Timer::Paused);
+                self.cancel(Timer::ResultMissing);
+                self.cancel(Timer::NotStarted);
+                self.pause_explained = false;
+                self.desk.clear(
+                    scene,
+                    &[
+                        Code::ClockPaused,
+                        Code::ResultMissing,
+                        Code::ClockNotStarted,
+                        Code::ActivityWhilePaused,
+                    ],
+                );
+            }
+            None => {
+                self.watch.forget_turns();
+                self.settle_to(scene, scene.game.plies.len());
+                if self.over.is_none() && self.watch.ran {
+                    self.refresh_penalties(scene);
+                    self.set_timer(Timer::Paused, at.plus(PAUSED));
+                    self.set_timer(Timer::ResultMissing, at.plus(NO_RESULT));
+                }
+            }
+        }
+    }
+
+    /// Compares a reading with what the one before predicts.
+    fn compare(&mut self, scene: &mut Scene<'_>, then: Timestamp, old: &ClockTimes, new: &ClockTimes) {
+        let at = scene.at;
+        let mut deltas = ByColor { white: None, black: None };
+        for side in Color::ALL {
+            let (Some(before), Some(now)) = (seconds(old, side), seconds(new, side)) else { continue };
+            let ran = if old.running == Some(side) { at.since(then) / 1000 } else { 0 };
+            let predicted = (i64::from(before) - ran).max(0);
+            deltas[side] = Some((before, predicted, i64::from(now) - predicted));
+        }
+        self.frozen(scene, old, new);
+        let delta = |side: Color| deltas[side].map_or(0, |(_, _, delta): (u32, i64, i64)| delta);
+        let begun = self.watch.ran && self.over.is_none();
+        if !begun {
+            return;
+        }
+        let same = seconds(new, Color::White) == seconds(new, Color::Black);
+        if new.running.is_none() && same && delta(Color::White) > 60 && delta(Color::Black) > 60 {
+            return self.clock_reset(scene, &deltas);
+        }
+        if self.next_period(scene, &deltas) {
+            return;
+        }
+        for side in Color::ALL {
+            let Some((before, predicted, delta)) = deltas[side] else { continue };
+            let seen = seconds(new, side).unwrap_or(0);
+            if old.running.is_none() {
+                if delta != 0 {
+                    self.adjusted(scene, side, before, seen);
+                }
+                continue;
+            }
+            let press = old.running == Some(side) && new.running == Some(!side)
+                || self.watch.at_press[side].is_some_and(|press| at.since(press) <= INCREMENT + 1000);
+            // A clock that is not looked at: the reading repeats what it said when the turn began.
+            let stale = delta > 0 && seen == before;
+            let most = match &self.options.time_control {
+                Some(control) => {
+                    control.periods.iter().map(|period| i64::from(period.increment)).max().unwrap_or(0)
+                }
+                None => 60,
+            };
+            let fine = delta.abs() <= SKEW
+                || stale
+                || press && (-SKEW..=most + SKEW).contains(&delta)
+                || press && delta < 0 && delta.abs() <= 10;
+            if fine {
+                continue;
+            }
+            let severity = if self.options.time_control.is_some() { Severity::Look } else { Severity::Note };
+            let notice = Notice::new(Code::ClockJump)
+                .side(side)
+                .severity(severity)
+                .key(at.millis())
+                .arg("before", Arg::Clock(Some(predicted as u32)))
+                .arg("seen", Arg::Clock(Some(seen)))
+                .detail("seconds", delta);
+            self.raise(scene, notice);
+            self.watch.forget_turns();
+        }
+    }
+
+    /// 6.10.1: the clock restarted itself and stands at its preset.
+    fn clock_reset(&mut self, scene: &mut Scene<'_>, deltas: &ByColor<Option<(u32, i64, i64)>>) {
+        let good = deltas.map(|side| side.map(|(_, predicted, _)| predicted as u32));
+        self.watch.good = good;
+        self.watch.forget_turns();
+        let mover = self.position(scene.game).turn();
+        let notice =
+            self.with_times(Notice::new(Code::ClockReset), good).arg("side", mover).advise(|advice| {
+                advice.resulting_clock =
+                    Some(super::alert::ClockAdvice { white: good.white, black: good.black });
+            });
+        self.raise(scene, notice);
+    }
+
+    /// A change while the clock stood.
+    fn adjusted(&mut self, scene: &mut Scene<'_>, side: Color, before: u32, seen: u32) {
+        let old = self.watch.good[side].unwrap_or(before);
+        let notice = Notice::new(Code::ClockAdjusted)
+            .side(side)
+            .key(scene.at.millis())
+            .arg("before", Arg::Clock(Some(old)))
+            .arg("seen", Arg::Clock(Some(seen)))
+            .detail("before", before)
+            .detail("after", seen);
+        self.raise(scene, notice);
+        self.watch.good = ByColor::default();
+        self.watch.gains.clear();
+        self.desk.clear(
+            scene,
+            &[
+                Code::ClockReset,
+                Code::IncrementMissing,
+                Code::IncrementWrong,
+                Code::StartTimeWrong,
+                Code::PeriodBonusWrong,
+                Code::ClockJump,
+            ],
+        );
+    }
+
+    /// 6.3.1: the time of the next period came on the clock: for one side at its move, or for both when
+    /// one clock reached zero.
+    fn next_period(&mut self, scene: &mut Scene<'_>, deltas: &ByColor<Option<(u32, i64, i64)>>) -> bool {
+        let mut found = false;
+        for side in Color::ALL {
+            let Some((_, predicted, delta)) = deltas[side] else { continue };
+            let other = deltas[!side].map_or(0, |(_, _, delta)| delta);
+            let at_zero = predicted <= SKEW && delta >= 300;
+            let both = at_zero && (other - delta).abs() <= SKEW;
+            let expected = self.options.time_control.as_ref().and_then(|control| {
+                let next = self.watch.bonuses[side] + 1;
+                let due = control.due_by_end(next - 1)?;
+                let reached = self.watch.completed[side] + 1 >= due || at_zero;
+                reached.then(|| (i64::from(control.period(next).seconds), control.increment_at(due)))
+            });
+            let fits = match expected {
+                Some((bonus, increment)) => {
+                    let exact = (delta - bonus).abs() <= SKEW + i64::from(increment);
+                    if !exact && delta >= 60 && (at_zero || delta >= bonus / 2) {
+                        let notice = Notice::new(Code::PeriodBonusWrong)
+                            .side(side)
+                            .key(self.watch.bonuses[side])
+                            .arg("seen", Arg::Clock(Some(delta.max(0) as u32)))
+                            .arg("expected", Arg::Clock(Some(bonus as u32)));
+                        self.raise(scene, notice);
+                        self.watch.bonuses[side] += 1;
+                        found = true;
+                    }
+                    exact && delta >= 60
+                }
+                None => self.options.time_control.is_none() && both,
+            };
+            if fits {
+                found = true;
+                let sides: &[Color] = if both { &Color::ALL } else { &[side] };
+                for one in sides {
+                    self.watch.bonuses[*one] += 1;
+                }
+                let notice = Notice::new(Code::ControlPassed)
+                    .side(side)
+                    .variant("bonus")
+                    .key(format!("bonus{}", self.watch.bonuses[side]))
+                    .arg("completed", self.watch.completed[side])
+                    .detail("seconds", delta);
+                self.raise(scene, notice);
+                if both {
+                    break;
+                }
+            }
+        }
+        if found {
+            self.watch.forget_turns();
+        }
+        found
+    }
+
+    /// A clock that runs but does not lose time.
+    fn frozen(&mut self, scene: &mut Scene<'_>, old: &ClockTimes, new: &ClockTimes) {
+        let Some(side) = old.running.filter(|side| new.running == Some(*side)) else {
+            self.watch.frozen_since = None;
+            self.desk.clear(scene, &[Code::ClockFrozen]);
+            return;
+        };
+        let Some(now) = seconds(new, side) else { return };
+        match self.watch.frozen_since {
+            Some((since, of, left)) if of == side && left == now && now > 0 => {
+                if scene.at.since(since) >= FROZEN && self.over.is_none() {
+                    let notice = Notice::new(Code::ClockFrozen).side(side).arg("seen", Arg::Clock(Some(now)));
+                    self.raise(scene, notice);
+                }
+            }
+            _ => {
+                self.watch.frozen_since = Some((scene.at, side, now));
+                self.desk.clear(scene, &[Code::ClockFrozen]);
+            }
+        }
+    }
+
+    /// 6.10.2: the time at the start of the game.
+    fn start_time(&mut self, scene: &mut Scene<'_>, was: Option<Color>, times: &ClockTimes) {
+        let first = was.is_none() && times.running.is_some() && scene.game.plies.is_empty();
+        if !first || scene.game.start.move_number() > 1 || self.options.last_period {
+            return;
+        }
+        let Some(control) = &self.options.time_control else { return };
+        let (base, start) = (control.period(0).seconds, control.start_seconds());
+        // A first increment is on the clock or comes with the first press; both are in use.
+        let right = |left: u32| left.abs_diff(base) <= 2 || left.abs_diff(start) <= 2;
+        for side in Color::ALL {
+            if let Some(left) = seconds(times, side)
+                && !right(left)
+                && self.watch.completed[side] == 0
+            {
+                let notice = Notice::new(Code::StartTimeWrong)
+                    .side(side)
+                    .arg("seen", Arg::Clock(Some(left)))
+                    .arg("expected", Arg::Clock(Some(start)));
+                self.raise(scene, notice);
+            }
+        }
+    }
+
+    /// 6.10.2: what a press added, once the clock has had time to show it.
+    pub(super) fn measure_increment(&mut self, scene: &mut Scene<'_>, side: Color) {
+        let Some(pressed) = self.watch.presses[side].take() else { return };
+        self.cancel(Timer::Increment(side));
+        let (Some(control), Some(left)) = (&self.options.time_control, self.watch.left[side]) else { return };
+        let increment = i64::from(control.increment_at(self.watch.completed[side].max(1)));
+        let ran = pressed.ran / 1000;
+        let expected = match control.mode {
+            IncrementMode::Fischer => increment,
+            IncrementMode::Bronstein | IncrementMode::Delay => increment.min(ran),
+        };
+        if expected == 0 || self.over.is_some() {
+            return;
+        }
+        let gained = i64::from(left) - (i64::from(pressed.left) - ran);
+        let enough = if increment >= 10 { 2 } else { 6 };
+        let gains = &mut self.watch.gains;
+        gains.push((gained, expected));
+        if gains.len() > enough {
+            gains.remove(0);
+        }
+        if gains.len() < enough {
+            return;
+        }
+        let count = gains.len() as f64;
+        let seen = gains.iter().map(|(gained, _)| *gained as f64).sum::<f64>() / count;
+        let due = gains.iter().map(|(_, expected)| *expected as f64).sum::<f64>() / count;
+        let spread = gains.iter().map(|(gained, _)| *gained).max().unwrap_or(0)
+            - gains.iter().map(|(gained, _)| *gained).min().unwrap_or(0);
+        let tolerance = if increment >= 10 { 2.0 } else { 1.0 };
+        if (seen - due).abs() <= tolerance {
+            self.desk.clear(scene, &[Code::IncrementMissing, Code::IncrementWrong]);
+            return;
+        }
+        if spread > 3 {
+            return; // the readings do not agree with each other: nothing is proved
+        }
+        let code = if seen.abs() <= tolerance { Code::IncrementMissing } else { Code::IncrementWrong };
+        let frozen = self.profile.rules.clock_setting_frozen_after;
+        let late = frozen > 0 && Color::ALL.into_iter().all(|side| self.watch.completed[side] >= frozen);
+        let notice = self
+            .with_times(Notice::new(code), self.watch.left())
+            .severity(if late { Severity::Note } else { Severity::GoNow })
+            .article(if late { "13.4.1" } else { "6.10.2" })
+            .arg("increment", increment as u32)
+            .arg("seen", seen.round().max(0.0) as u32);
+        self.raise(scene, notice);
+    }
+
+    /// 6.5: presses that always come from the side that has not moved mean a clock the wrong way round.
+    pub(super) fn watch_sides(&mut self, scene: &mut Scene<'_>, by: Color, mover: Color, board: &AtPress) {
+        let AtPress::Move { index, .. } = board else { return };
+        let maker = scene.game.plies.get(*index).map_or(mover, |ply| !ply.after.turn());
+        if by == maker {
+            self.watch.swapped = 0;
+            return;
+        }
+        self.watch.swapped += 1;
+        if self.watch.swapped == 3 {
+            self.watch.swapped = 0;
+            self.raise(scene, Notice::new(Code::ClockSidesSwapped).key(scene.at.millis()));
+            scene.out.push(super::Ruling::ExchangeClockSides);
+            self.exchange_sides();
+        }
+    }
+
+    fn exchange_sides(&mut self) {
+        let watch = &mut self.watch;
+        std::mem::swap(&mut watch.left.white, &mut watch.left.black);
+        if let Some((_, times)) = &mut watch.last {
+            std::mem::swap(&mut times.left.white, &mut times.left.black);
+            std::mem::swap(&mut times.flag.white, &mut times.flag.black);
+            times.running = times.running.map(|side| !side);
+        }
+        watch.forget_turns();
+        std::mem::swap(&mut self.flags.white, &mut self.flags.black);
+    }
+
+    /// 8.4: who need not record any more.
+    fn recording(&mut self, scene: &mut Scene<'_>) {
+        let rules = &self.profile.rules;
+        if !rules.recording || self.over.is_some() {
+            return;
+        }
+        let (below, needed) = (rules.recording_free_below_s, rules.recording_needs_increment_s);
+        let Some(control) = &self.options.time_control else { return };
+        let mut freed = Vec::new();
+        for side in Color::ALL {
+            let increment = control.increment_at(self.watch.completed[side] + 1);
+            let Some(left) = self.watch.left[side] else { continue };
+            if increment >= needed {
+                continue;
+            }
+            if left < below && self.watch.must_record[side] {
+                self.watch.must_record[side] = false;
+                freed.push(side);
+            } else if left > below + 60 && !self.watch.must_record[side] {
+                // A new period: the duty is back.
+                self.watch.must_record[side] = true;
+            }
+        }
+        for side in freed {
+            let notice = Notice::new(Code::RecordingOptional).side(side).arg("minutes", below / 60);
+            self.raise(scene, notice);
+        }
+        if !self.watch.must_record.white && !self.watch.must_record.black {
+            self.raise(scene, Notice::new(Code::KeepScoreNeeded));
+        } else {
+            self.desk.clear(scene, &[Code::KeepScoreNeeded]);
+        }
+    }
+
+    /// 6.11: stopped for some time, and nobody said why.
+    pub(super) fn paused_long(&mut self, scene: &mut Scene<'_>) {
+        let explained = self.pause_explained
+            || self.offences.iter().any(|offence| offence.open)
+            || Color::ALL.into_iter().any(|side| self.flags[side].is_some())
+            || self.signal.is_some()
+            || self.proposal.is_some();
+        if self.over.is_none() && !explained && self.watch.running().is_none() {
+            let mover = self.position(scene.game).turn();
+            self.raise(scene, Notice::new(Code::ClockPaused).side(mover));
+        }
+    }
+
+    /// Stopped for long without a result.
+    pub(super) fn result_missing(&mut self, scene: &mut Scene<'_>) {
+        if self.over.is_none()
+            && self.proposal.is_none()
+            && self.watch.running().is_none()
+            && !self.pause_explained
+        {
+            let minutes = (NO_RESULT / 60_000) as u32;
+            self.raise(scene, Notice::new(Code::ResultMissing).arg("minutes", minutes));
+        }
+    }
+
+    /// A clock has stood at zero for two seconds, and shows no flag of its own.
+    pub(super) fn zero_stands(&mut self, scene: &mut Scene<'_>, side: Color) {
+        let zero = self.watch.left[side] == Some(0) && self.watch.running() == Some(side);
+        if zero && self.flags[side].is_none() {
+            self.flag_fell(scene, side, true);
+        }
+    }
+
+    /// 6.6: the round began, and no clock runs.
+    pub(super) fn clock_not_started(&mut self, scene: &mut Scene<'_>) {
+        if self.watch.ran || self.over.is_some() || !scene.game.plies.is_empty() {
+            return;
+        }
+        let mover = self.position(scene.game).turn();
+        let notice = Notice::new(Code::ClockNotStarted).side(mover).arg("seconds", Arg::Number(START / 1000));
+        self.raise(scene, notice);
+    }
+}
+
+fn class_word(class: Discipline) -> &'static str {
+    match class {
+        Discipline::Classical => "classical",
+        Discipline::Rapid => "rapid",
+        Discipline::Blitz => "blitz",
+    }
+}

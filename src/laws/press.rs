@@ -1,0 +1,677 @@
+//! What a press of the clock completes: a move, an illegal move, half a move or none (Laws 7.5, 6.2.4,
+//! 4.7), the tally of 7.5.5, and what becomes of an illegal move that nobody puts right.
+
+use serde_json::{Value, json};
+use shakmaty::{Color, Piece, Role, Square};
+
+use super::{
+    AlertId, AlertState, Code, CorrectionWindow, ElectronicObservation, Severity,
+    desk::{Notice, Scene},
+    legality,
+    mate::{self, Budget, Verdict},
+    referee::{Ask, Offence, Referee, Ruling, Timer},
+    texts::Arg,
+    touch,
+};
+use crate::{
+    record::{GameResult, Position, ResultReason, Timestamp},
+    track::{AtPress, Cause, Irregular, SquareDiff},
+};
+
+/// How much search a decision at the board may take inline; more is asked for.
+pub(super) const DECISION: Budget = Budget { nodes: 2_000, states: 8_000 };
+
+/// The mate question, answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum CanMate {
+    Yes(Vec<String>),
+    No(String),
+    Unknown,
+}
+
+/// Can this side still mate by any series of legal moves (6.9)?
+pub(super) fn can_mate(position: &Position, side: Color) -> CanMate {
+    let Some(chess) = position.chess() else { return CanMate::Unknown };
+    match mate::can_mate(chess, side, &DECISION) {
+        Verdict::Yes(line) => CanMate::Yes(line.iter().map(ToString::to_string).collect()),
+        Verdict::No(reason) => CanMate::No(reason.to_string()),
+        Verdict::Unknown(_) => CanMate::Unknown,
+    }
+}
+
+impl Referee {
+    /// The clock was pressed at `at`; `board` is what stood there.
+    pub(super) fn pressed(
+        &mut self,
+        scene: &mut Scene<'_>,
+        at: Timestamp,
+        by: Color,
+        mover: Color,
+        board: &AtPress,
+    ) {
+        if self.over.is_some() {
+            return;
+        }
+        self.desk.clear(scene, &[Code::IllegalMovePending]);
+        self.watch_sides(scene, by, mover, board);
+        match board {
+            AtPress::Move { index, before_release } => self.completed(scene, at, by, *index, *before_release),
+            AtPress::Unchanged if by == mover => self.pressed_without_move(scene, at, by),
+            AtPress::Unchanged => self.pressed_back(scene, by),
+            AtPress::Irregular { what, sensed, squares } if by == mover => {
+                self.pressed_irregular(scene, at, by, what, squares);
+                self.both_kings_after(scene, sensed);
+                let len = scene.game.plies.len();
+                self.new_turn(scene.game, len);
+            }
+            // The opponent pressed the clock back over a fault that still stands.
+            AtPress::Irregular { .. } if self.offences.iter().any(|o| o.open && o.side != by) => {
+                self.pressed_back(scene, by);
+            }
+            AtPress::Irregular { squares, .. } => self.mismatch(scene, squares, true),
+        }
+    }
+
+    fn completed(
+        &mut self,
+        scene: &mut Scene<'_>,
+        at: Timestamp,
+        by: Color,
+        index: usize,
+        before_release: bool,
+    ) {
+        self.cancel(Timer::NotPressed);
+        self.desk.clear(scene, &[Code::ClockNotPressed]);
+        self.recount(scene.game);
+        self.judge_hands(scene, index, at);
+        self.settle_to(scene, index + 1);
+        self.milestones(scene);
+        if before_release && !self.options.assistant {
+            self.raise(scene, Notice::new(Code::PressBeforeRelease).side(by).probable().key(index));
+        }
+        self.clear_incomplete(scene);
+        self.two_hands_pressed(scene, at, by, index);
+        // Touches after the press belong to the opponent's turn.
+        let later: Vec<_> = self
+            .turn
+            .iter()
+            .filter(|turn| turn.ply == index)
+            .flat_map(|turn| turn.touches.iter().filter(|touch| touch.at > at).copied())
+            .collect();
+        if scene.game.plies.len() == index + 1 {
+            self.new_turn(scene.game, index + 1);
+            self.turn(scene.game).touches = later;
+        }
+        self.persists_after(scene, index + 1);
+    }
+
+    /// Two hands had been seen in this move, and now it is completed (7.5.4).
+    fn two_hands_pressed(&mut self, scene: &mut Scene<'_>, at: Timestamp, by: Color, index: usize) {
+        if self.two_hands_waiting.take_if(|waiting| *waiting == (by, index)).is_none() || self.over.is_some()
+        {
+            return;
+        }
+        let before = self.position_at(scene.game, index);
+        let shown = scene.game.plies.get(index).map(|ply| ply.san.clone()).unwrap_or_default();
+        self.desk.clear_key(scene, Code::TwoHands, index);
+        self.offend(scene, at, by, Code::TwoHands, "kind-two-hands", shown, before, |_| {});
+        if let Some(offence) = self.offences.last_mut() {
+            offence.ply = index;
+        }
+    }
+
+    /// Half-done moves that the board shows complete now.
+    pub(super) fn clear_incomplete(&mut self, scene: &mut Scene<'_>) {
+        self.desk.clear(
+            scene,
+            &[
+                Code::CaptureIncomplete,
+                Code::CastlingIncomplete,
+                Code::PromotionPieceMissing,
+                Code::MovedOutOfTurn,
+            ],
+        );
+    }
+
+    /// 13.4.4: one more move was completed; do both kings still stand in check?
+    fn persists_after(&mut self, scene: &mut Scene<'_>, count: usize) {
+        if self.both_in_check.is_none_or(|found| count <= found) {
+            return;
+        }
+        self.both_in_check = None;
+        let position = self.position_at(scene.game, count);
+        if legality::both_in_check(&position) {
+            self.illegal_position_persists(scene);
+        } else {
+            self.desk.clear(scene, &[Code::BothKingsInCheck]);
+        }
+    }
+
+    fn illegal_position_persists(&mut self, scene: &mut Scene<'_>) {
+        let notice = Notice::new(Code::IllegalPositionPersists)
+            .severity(Severity::Decides)
+            .advise(|advice| advice.result = Some(GameResult::Draw.word().to_owned()));
+        self.raise(scene, notice);
+        self.propose(scene, GameResult::Draw, ResultReason::Entered);
+    }
+
+    /// The board after an irregular press: are both kings in check?
+    fn both_kings_after(&mut self, scene: &mut Scene<'_>, sensed: &shakmaty::Board) {
+        let count = scene.game.plies.len();
+        let after = self.position(scene.game).after_irregular(sensed.clone());
+        let both = legality::both_in_check(&after);
+        match self.both_in_check {
+            Some(_) if both => {
+                self.both_in_check = None;
+                self.illegal_position_persists(scene);
+            }
+            Some(_) => {}
+            None if both => {
+                let waits = self.profile.rules.illegal_position_waits;
+                self.found_both_in_check(scene, count, &after);
+                // The illegal move itself will be the next ply if it stands.
+                self.both_in_check = waits.then_some(count + 1);
+            }
+            None => {}
+        }
+    }
+
+    /// 7.5.3.
+    fn pressed_without_move(&mut self, scene: &mut Scene<'_>, at: Timestamp, by: Color) {
+        let len = scene.game.plies.len();
+        // The late press of 6.2.1.2: the opponent had replied before it.
+        let late = len
+            .checked_sub(2)
+            .and_then(|index| scene.game.plies.get(index))
+            .is_some_and(|ply| ply.after.turn() != by && ply.pressed_at.is_none() && ply.made_at <= at)
+            && !self.watch.pressed_before(by, scene.game.plies.last().map_or(at, |ply| ply.made_at), at);
+        if late {
+            return;
+        }
+        // Starting the game: Black or the arbiter presses at move 0.
+        if len == 0 && self.watch.completed[by] == 0 && by.is_black() {
+            return;
+        }
+        if self.offences.iter().any(|offence| offence.open && offence.side != by) {
+            return self.pressed_back(scene, by);
+        }
+        if self.promised_piece_missing() {
+            return;
+        }
+        if !self.profile.rules.press_without_move_counts {
+            let notice = Notice::new(Code::PressWithoutMove)
+                .side(by)
+                .variant("no-time")
+                .severity(Severity::Look)
+                .key(format!("{len}/{}", at.millis()));
+            self.raise(scene, notice);
+            return;
+        }
+        let before = self.position(scene.game);
+        self.offend(
+            scene,
+            at,
+            by,
+            Code::PressWithoutMove,
+            "kind-press-without-move",
+            String::new(),
+            before,
+            |_| {},
+        );
+    }
+
+    /// The clock was pressed back after the opponent's fault: the arbiter judges, nothing is counted.
+    fn pressed_back(&mut self, scene: &mut Scene<'_>, by: Color) {
+        let fault = self.offences.iter().rev().find(|offence| offence.open && offence.side != by);
+        if let Some(fault) = fault {
+            let key = fault.ply;
+            let notice = Notice::new(Code::PressWithoutMove)
+                .side(by)
+                .needs_arbiter()
+                .severity(Severity::Look)
+                .variant("judge")
+                .key(format!("judge/{key}"));
+            self.raise(scene, notice);
+        }
+    }
+
+    fn promised_piece_missing(&self) -> bool {
+        self.desk.live(Code::PromotionPieceMissing).is_some()
+    }
+
+    /// The board at the press is no legal move of the mover.
+    fn pressed_irregular(
+        &mut self,
+        scene: &mut Scene<'_>,
+        at: Timestamp,
+        by: Color,
+        what: &Irregular,
+        squares: &[SquareDiff],
+    ) {
+        let before = self.position(scene.game);
+        let len = scene.game.plies.len();
+        let shown = legality::shown(what);
+        let kind = legality::kind(&before, what);
+        // The touches before an illegal move oblige as well.
+        self.judge_hands(scene, len, at);
+        match what {
+            Irregular::PieceMoved { from, .. } => {
+                let from = *from;
+                self.offend(
+                    scene,
+                    at,
+                    by,
+                    Code::IllegalMoveCompleted,
+                    kind,
+                    shown,
+                    before.clone(),
+                    |advice| {
+                        if touch::can_move(&before, from) {
+                            advice.must_move_from = vec![from.to_string()];
+                        }
+                    },
+                );
+            }
+            Irregular::Castled { king, .. } => {
+                let king = *king;
+                self.offend(
+                    scene,
+                    at,
+                    by,
+                    Code::IllegalMoveCompleted,
+                    kind,
+                    shown,
+                    before.clone(),
+                    |advice| {
+                        if touch::can_move(&before, king) {
+                            advice.must_move_from = vec![king.to_string()];
+                        }
+                    },
+                );
+            }
+            Irregular::RookHome { castling, legal: true } => {
+                let uci = before.uci(*castling).to_string();
+                let notice = Notice::new(Code::CastlingIncomplete)
+                    .side(by)
+                    .key(len)
+                    .squares(castling.from())
+                    .advise(|advice| advice.must_play = Some(uci));
+                self.raise(scene, notice);
+            }
+            Irregular::RookHome { castling, .. } => {
+                let from = castling.from();
+                self.offend(
+                    scene,
+                    at,
+                    by,
+                    Code::IllegalMoveCompleted,
+                    kind,
+                    shown,
+                    before.clone(),
+                    |advice| {
+                        advice.must_move_from = from
+                            .filter(|king| touch::can_move(&before, *king))
+                            .map(|s| s.to_string())
+                            .into_iter()
+                            .collect();
+                    },
+                );
+            }
+            Irregular::VictimLeft { capture, victim } => {
+                let uci = before.uci(*capture).to_string();
+                self.incomplete_capture(scene, by, *victim, "", Some(uci));
+            }
+            Irregular::CaptureHalf { victim } => self.incomplete_capture(scene, by, *victim, "half", None),
+            Irregular::PawnOnLastRank { from, to } => {
+                self.pawn_on_last_rank(scene, at, by, *from, *to, &before)
+            }
+            Irregular::PromotionSquareEmpty { candidates } => {
+                let ucis: Vec<Value> = candidates.iter().map(|m| json!(before.uci(*m).to_string())).collect();
+                let square = candidates.first().map(|m| m.to().to_string()).unwrap_or_default();
+                let notice = Notice::new(Code::PromotionPieceMissing)
+                    .side(by)
+                    .needs_arbiter()
+                    .key(len)
+                    .squares(candidates.iter().take(1).map(|m| m.to()))
+                    .arg("square", square)
+                    .detail("candidates", ucis);
+                self.raise(scene, notice);
+            }
+            Irregular::InAir { square, .. } => {
+                let notice =
+                    Notice::new(Code::PressBeforeRelease).side(by).probable().key(len).squares([*square]);
+                self.raise(scene, notice);
+            }
+            Irregular::OutOfTurn { from, to, piece } => self.out_of_turn(scene, *from, *to, *piece),
+            Irregular::MovePlus { .. } => self.mismatch(scene, squares, true),
+            Irregular::Other => {
+                let notice = Notice::new(Code::PiecesRearranged)
+                    .side(by)
+                    .certainty(self.certain())
+                    .key(len)
+                    .squares(squares.iter().map(|diff| diff.square))
+                    .advise(|advice| advice.restore_fen = Some(before.fen()));
+                self.raise(scene, notice);
+            }
+        }
+    }
+
+    fn incomplete_capture(
+        &mut self,
+        scene: &mut Scene<'_>,
+        by: Color,
+        victim: Square,
+        variant: &'static str,
+        play: Option<String>,
+    ) {
+        let notice = Notice::new(Code::CaptureIncomplete)
+            .side(by)
+            .probable()
+            .variant(variant)
+            .key(scene.game.plies.len())
+            .squares([victim])
+            .arg("square", victim.to_string())
+            .advise(|advice| advice.must_play = play);
+        self.raise(scene, notice);
+    }
+
+    /// 7.5.2: a queen, and an illegal move.
+    fn pawn_on_last_rank(
+        &mut self,
+        scene: &mut Scene<'_>,
+        at: Timestamp,
+        by: Color,
+        from: Square,
+        to: Square,
+        before: &Position,
+    ) {
+        let penalty = self.penalty_s();
+        let queen = before
+            .legal_moves()
+            .into_iter()
+            .find(|m| m.from() == Some(from) && m.to() == to && m.promotion() == Some(Role::Queen));
+        let play = queen.map(|m| before.uci(m).to_string());
+        let mut notice = Notice::new(Code::PawnOnLastRank)
+            .side(by)
+            .key(scene.game.plies.len())
+            .squares([to])
+            .arg("square", to.to_string())
+            .arg("penalty", penalty)
+            .certainty(self.certain());
+        let with_queen = queen.map(|m| before.play(m).fen());
+        notice = notice.advise(|advice| {
+            advice.must_play.clone_from(&play);
+            advice.restore_fen.clone_from(&with_queen);
+        });
+        self.raise(scene, notice);
+        let kind = "kind-pawn-on-last-rank";
+        let shown = format!("{from}-{to}");
+        self.offend(scene, at, by, Code::IllegalMoveCompleted, kind, shown, before.clone(), |advice| {
+            advice.must_play = play;
+            if with_queen.is_some() {
+                advice.restore_fen = with_queen;
+            }
+        });
+    }
+
+    /// An offence of 7.5.5 was completed: count it and say what follows.
+    #[expect(clippy::too_many_arguments, reason = "one fact each, all from the press")]
+    pub(super) fn offend(
+        &mut self,
+        scene: &mut Scene<'_>,
+        at: Timestamp,
+        by: Color,
+        code: Code,
+        kind: &'static str,
+        shown: String,
+        before: Position,
+        advise: impl FnOnce(&mut super::Advice),
+    ) {
+        let rules = self.profile.rules.clone();
+        let len = scene.game.plies.len();
+        let count = self.illegal[by] + 1;
+        self.illegal[by] = count;
+        let loses = count >= rules.illegal_moves_to_lose;
+        let opponent = !by;
+        let penalty = if loses { 0 } else { self.penalty_s() };
+        // What is restored is the position before the first fault that was not put right.
+        let restore = self
+            .offences
+            .iter()
+            .find(|offence| offence.open && rules.correction_window == CorrectionWindow::WholeGame)
+            .map_or_else(|| before.clone(), |offence| offence.before.clone());
+        let window = rules.correction_window == CorrectionWindow::UntilNextMove;
+        let ignored = window && self.options.electronic_observation == ElectronicObservation::Ignore;
+        let mut notice = Notice::new(code)
+            .side(by)
+            .key(format!("{len}/{}", at.millis()))
+            .certainty(self.certain())
+            .arg("move", shown.clone())
+            .arg("kind", Arg::Word(kind))
+            .arg("count", count)
+            .arg("penalty", penalty)
+            .detail("kind", kind.trim_start_matches("kind-"))
+            .detail("count", count)
+            .evidence(self.turn.as_ref().map(|turn| touch::evidence(&turn.touches)).unwrap_or_default());
+        notice = notice.advise(|advice| advice.restore_fen = Some(restore.fen())).advise(advise);
+        if window {
+            notice = notice
+                .detail("window", "until-next-move")
+                .detail("observation", json!(self.options.electronic_observation));
+        }
+        if ignored {
+            notice = notice.severity(Severity::Note);
+        }
+        let mut ask = None;
+        if loses {
+            notice = notice.severity(Severity::Decides).article("7.5.5");
+            let verdict = can_mate(&before, opponent);
+            let result = match &verdict {
+                CanMate::Yes(_) => Some(GameResult::win(opponent)),
+                CanMate::No(_) => Some(GameResult::Draw),
+                CanMate::Unknown => None,
+            };
+            notice = match result {
+                Some(result) => notice
+                    .variant("loses")
+                    .arg("result", result.word().to_owned())
+                    .advise(|advice| advice.result = Some(result.word().to_owned())),
+                None if code == Code::IllegalMoveCompleted => notice.variant("open"),
+                None => notice.variant("loses").arg("result", "?".to_owned()),
+            };
+            if let CanMate::Yes(line) = verdict {
+                notice = notice.advise(|advice| advice.line = line);
+            }
+            match result {
+                Some(result) if !ignored => self.propose(scene, result, ResultReason::IllegalMoves),
+                Some(_) => {}
+                None => ask = Some((before.fen(), opponent)),
+            }
+        } else if penalty > 0 {
+            let mut advice = super::Advice::default();
+            self.advise_penalty(&mut advice, opponent, penalty);
+            self.take_back_increment(&mut advice, by);
+            notice = notice.advise(|own| {
+                own.add_seconds = advice.add_seconds;
+                own.resulting_clock = advice.resulting_clock;
+            });
+            if window && code == Code::IllegalMoveCompleted {
+                notice = notice.variant("confirm");
+            }
+        } else {
+            notice = notice.variant("no-time");
+        }
+        let alert = self.raise(scene, notice);
+        if let Some((fen, side)) = ask {
+            self.asked.push((fen.clone(), side, Ask::Illegal(alert)));
+            scene.out.push(Ruling::AskMate { fen, side });
+        }
+        let pending = code == Code::IllegalMoveCompleted;
+        self.offences.push(Offence {
+            ply: len,
+            side: by,
+            alert,
+            counted: true,
+            before,
+            shown,
+            open: pending,
+            stood: false,
+        });
+    }
+
+    /// The increment gained by pressing after an illegal move is taken off again.
+    fn take_back_increment(&self, advice: &mut super::Advice, by: Color) {
+        let Some(control) = &self.options.time_control else { return };
+        let gained = self.watch.gained_at_press(by, control.increment_at(self.watch.completed[by] + 1));
+        if let Some(clock) = &mut advice.resulting_clock {
+            let own = match by {
+                Color::White => &mut clock.white,
+                Color::Black => &mut clock.black,
+            };
+            *own = own.map(|seconds| seconds.saturating_sub(gained));
+        }
+    }
+
+    /// The clocks were stopped: the advice of open offences follows what they show now.
+    pub(super) fn refresh_penalties(&mut self, scene: &mut Scene<'_>) {
+        let open: Vec<AlertId> =
+            self.offences.iter().filter(|o| o.open || o.counted).map(|o| o.alert).collect();
+        for id in open {
+            let Some(alert) = self.desk.get_mut(id) else { continue };
+            if !matches!(alert.state, AlertState::Open | AlertState::Acknowledged) {
+                continue;
+            }
+            let Some(add) = alert.advice.add_seconds else { continue };
+            let side = alert.side;
+            let mut advice = super::Advice::default();
+            self.advise_penalty(&mut advice, add.to, add.seconds);
+            if let Some(side) = side {
+                self.take_back_increment(&mut advice, side);
+            }
+            self.desk.update(
+                scene,
+                |alert, _| alert.id == id,
+                |alert| alert.advice.resulting_clock = advice.resulting_clock,
+            );
+        }
+    }
+
+    /// After an irregular press the position before it stands again.
+    pub(super) fn restored(&mut self, scene: &mut Scene<'_>) {
+        let closed: Vec<AlertId> =
+            self.offences.iter_mut().filter_map(|o| std::mem::take(&mut o.open).then_some(o.alert)).collect();
+        // A second offence is decided by the arbiter, not by the board.
+        self.desk.update(
+            scene,
+            |alert, _| closed.contains(&alert.id) && alert.severity != Severity::Decides,
+            |alert| alert.state = AlertState::Cleared,
+        );
+        self.both_in_check = None;
+        self.desk.clear(
+            scene,
+            &[
+                Code::CaptureIncomplete,
+                Code::CastlingIncomplete,
+                Code::PromotionPieceMissing,
+                Code::PiecesRearranged,
+                Code::BothKingsInCheck,
+                Code::IllegalPosition,
+                Code::PawnOnLastRank,
+                Code::MovedOutOfTurn,
+            ],
+        );
+        self.turn = None;
+    }
+
+    /// An irregular ply stands, because play went on from it.
+    pub(super) fn stands(&mut self, scene: &mut Scene<'_>, from: usize, cause: Cause) {
+        if cause != Cause::IrregularStands && !scene.game.plies.iter().skip(from).any(|ply| ply.irregular) {
+            // A legal ply in place of the faulty turn: the board was put right on the way.
+            if scene.game.plies.get(from).is_some_and(|ply| !ply.irregular) {
+                let done: Vec<AlertId> = self
+                    .offences
+                    .iter_mut()
+                    .filter(|offence| offence.open && offence.ply == from && !offence.stood)
+                    .map(|offence| {
+                        offence.open = false;
+                        offence.alert
+                    })
+                    .collect();
+                self.desk.update(
+                    scene,
+                    |alert, _| done.contains(&alert.id) && alert.severity != Severity::Decides,
+                    |alert| alert.state = AlertState::Cleared,
+                );
+            }
+            return;
+        }
+        let window = self.profile.rules.correction_window == CorrectionWindow::UntilNextMove;
+        let standing: Vec<usize> = self
+            .offences
+            .iter()
+            .enumerate()
+            .filter(|(_, offence)| offence.open && !offence.stood && offence.ply >= from)
+            .map(|(index, _)| index)
+            .collect();
+        for index in standing {
+            let offence = &mut self.offences[index];
+            offence.stood = true;
+            let (side, alert, shown, ply) = (offence.side, offence.alert, offence.shown.clone(), offence.ply);
+            if window {
+                offence.open = false;
+                if std::mem::take(&mut offence.counted) {
+                    self.illegal[side] = self.illegal[side].saturating_sub(1);
+                }
+                self.desk.update(
+                    scene,
+                    |own, _| own.id == alert,
+                    |own| {
+                        own.advice = super::Advice::default();
+                        own.deadline = None;
+                        own.state = AlertState::Cleared;
+                    },
+                );
+                if self.proposal.is_some_and(|(_, reason)| reason == ResultReason::IllegalMoves) {
+                    self.withdraw(scene);
+                }
+            }
+            let notice = Notice::new(Code::IllegalMoveStands).side(side).key(ply).arg("move", shown);
+            let notice = if window { notice } else { notice.variant("open").article("7.5.1") };
+            self.raise(scene, notice);
+        }
+    }
+
+    pub(super) fn out_of_turn(&mut self, scene: &mut Scene<'_>, from: Square, to: Square, piece: Piece) {
+        let notice = Notice::new(Code::MovedOutOfTurn)
+            .side(piece.color)
+            .probable()
+            .key(scene.game.plies.len())
+            .squares([from, to])
+            .arg("move", format!("{from}-{to}"));
+        self.raise(scene, notice);
+    }
+
+    /// Board and position differ; at a press somebody has to go there.
+    pub(super) fn mismatch(&mut self, scene: &mut Scene<'_>, squares: &[SquareDiff], pressed: bool) {
+        let differing = squares.iter().map(|diff| diff.square);
+        let detail: Vec<Value> = squares
+            .iter()
+            .map(|diff| {
+                json!({"square": diff.square.to_string(), "expected": diff.expected.map(Piece::char),
+                       "sensed": diff.sensed.map(Piece::char)})
+            })
+            .collect();
+        let fen = self.position(scene.game).fen();
+        let mut notice = Notice::new(Code::PositionMismatch)
+            .certainty(self.certain())
+            .squares(differing)
+            .detail("squares", detail)
+            .advise(|advice| advice.restore_fen = Some(fen));
+        let worse =
+            self.desk.live(Code::PositionMismatch).is_some_and(|alert| alert.severity <= Severity::GoNow);
+        if pressed || worse {
+            notice = notice.severity(Severity::GoNow).variant("press");
+        }
+        self.raise(scene, notice);
+    }
+}
