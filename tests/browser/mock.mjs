@@ -81,9 +81,11 @@ export class Mock {
     if (!tell) return;
     const from = next.uci.slice(0, 2);
     const to = next.uci.slice(2, 4);
-    this.touch(table, from, null, null);
+    const before = new Chess(ply.n > 1 ? table.plies[ply.n - 2].fen : table.start).get(from);
+    const letter = before.color === 'w' ? before.type.toUpperCase() : before.type;
+    this.touch(table, from, letter, null);
     table.sensed = next.fen.split(' ')[0];
-    this.touch(table, to, null, null);
+    this.touch(table, to, null, letter);
     this.send({ type: 'ply', table: table.table, ply: { ...ply, state: 'provisional' } });
     this.send({ type: 'clock', table: table.table, clock: table.clock });
     this.send({ type: 'ply', table: table.table, ply: { ...ply, replaces: null } });
@@ -272,5 +274,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const mock = new Mock({ boards: Number(process.argv[2]) || 8, delay: Number(process.env.DELAY) || 0, teams: Boolean(process.env.TEAMS) });
   console.log('desk  ', `${await mock.listen(true, 9180)}/#token=${TOKEN}`);
   console.log('public', await mock.listen(false, 9181));
+  const { touches, trouble } = await import('./scene.mjs');
+  trouble(mock);
+  const begun = Date.now();
+  mock.trace = (n) => ({ table: n, touches: touches(begun) });
   mock.run(Number(process.argv[3]) || 3000);
 }

@@ -42,7 +42,8 @@ const VIEWER_PAGE: Asset =
 /// Files of both pages.
 const SHARED: &[&[Asset]] = &[
     assets!("text/javascript; charset=utf-8":
-        "shared/board.js" "shared/chess.js" "shared/clock.js" "shared/dom.js" "shared/i18n.js"
+        "shared/board.js" "shared/chess.js" "shared/clock.js" "shared/dom.js" "shared/find.js"
+        "shared/i18n.js" "shared/keys.js"
         "shared/moves.js" "shared/people.js" "shared/prefs.js" "shared/settings.js" "shared/store.js"
         "shared/stream.js" "shared/tile.js"
     ),
@@ -58,7 +59,16 @@ const SHARED: &[&[Asset]] = &[
 ];
 
 /// Files of the desk alone.
-const DESK: &[&[Asset]] = &[];
+const DESK: &[&[Asset]] = &[
+    assets!("text/javascript; charset=utf-8":
+        "desk/alert.js" "desk/api.js" "desk/attention.js" "desk/caller.js" "desk/claim.js"
+        "desk/corrections.js" "desk/dialogs.js" "desk/entries.js" "desk/hall.js" "desk/line.js"
+        "desk/log.js" "desk/main.js" "desk/picker.js" "desk/round.js" "desk/scene.js" "desk/table.js"
+        "desk/timeline.js" "desk/trace.js"
+    ),
+    assets!("text/css; charset=utf-8": "desk/desk.css"),
+    assets!("application/json": "lang/desk.en.json" "lang/desk.ru.json"),
+];
 
 /// Files of the viewer alone.
 const PUBLIC: &[&[Asset]] = &[

@@ -2,48 +2,15 @@
 
 import { onTick } from '../shared/clock.js';
 import { el, fill, icon, setText } from '../shared/dom.js';
+import { fits } from '../shared/find.js';
 import { t } from '../shared/i18n.js';
+import { arrowKeys } from '../shared/keys.js';
 import { matches } from '../shared/people.js';
 import { pref, setPref } from '../shared/prefs.js';
 import { batch } from '../shared/store.js';
 import { Tile } from '../shared/tile.js';
 
 const SIZES = { small: '150px', medium: '215px', large: '320px' };
-
-/** Moves the focus between links of a grid with the arrow keys. */
-export function arrowKeys(root, selector = 'a.tile') {
-  root.addEventListener('keydown', (event) => {
-    const here = event.target.closest?.(selector);
-    if (!here || event.altKey || event.ctrlKey || event.metaKey) return;
-    const all = [...root.querySelectorAll(selector)].filter((node) => node.offsetParent !== null);
-    const box = here.getBoundingClientRect();
-    let to = null;
-    if (event.key === 'ArrowRight') to = all[all.indexOf(here) + 1];
-    else if (event.key === 'ArrowLeft') to = all[all.indexOf(here) - 1];
-    else if (event.key === 'Home') [to] = all;
-    else if (event.key === 'End') to = all.at(-1);
-    else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      const down = event.key === 'ArrowDown';
-      const rows = all.filter((node) => (down ? node.getBoundingClientRect().top > box.top + 5 : node.getBoundingClientRect().top < box.top - 5));
-      const distance = (node) => {
-        const other = node.getBoundingClientRect();
-        return Math.abs(other.top - box.top) * 10 + Math.abs(other.left - box.left);
-      };
-      to = rows.sort((a, b) => distance(a) - distance(b))[0];
-    } else return;
-    event.preventDefault();
-    to?.focus();
-  });
-}
-
-/** Whether a table fits what was typed: name, team, federation or number; ё counts as е. */
-export function fits(table, typed) {
-  const plain = (text) => String(text ?? '').toLocaleLowerCase().replaceAll('ё', 'е').normalize('NFD').replace(/\p{M}/gu, '');
-  const words = plain(typed).split(/\s+/).filter(Boolean);
-  const { white = {}, black = {} } = table.players ?? {};
-  const text = plain([table.table, white.name, white.title, white.team, white.federation, black.name, black.title, black.team, black.federation].join(' '));
-  return words.every((word) => (/^\d+$/.test(word) ? String(table.table) === word || text.includes(` ${word}`) : text.includes(word)));
-}
 
 export class GridView {
   #tiles = new Map();

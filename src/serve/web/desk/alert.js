@@ -1,0 +1,163 @@
+// One alert on the screen: what happened, what to do, how sure, under which article, and the buttons.
+
+import { diagram } from '../shared/board.js';
+import { notation, sanOf, square, stateOf } from '../shared/chess.js';
+import { clockText } from '../shared/clock.js';
+import { el, fill, icon, iconButton, setText } from '../shared/dom.js';
+import { ownText, t, timeOfDay } from '../shared/i18n.js';
+import { playerText, resultText } from '../shared/people.js';
+import { pref } from '../shared/prefs.js';
+import { fenAt } from '../shared/store.js';
+import { enter, order } from './api.js';
+import { askText, attempt, confirm } from './dialogs.js';
+
+const ORDER = ['decides', 'go-now', 'look', 'note', 'log'];
+
+/** Whether the person at the desk looks after this table. */
+export function concerns({ me }, table) {
+  return !me.tables || !pref('ownTables', true) || me.tables.includes(table);
+}
+
+/** Still asks for someone. */
+export function isOpen(alert) {
+  return alert.state === 'open' || alert.state === 'acknowledged';
+}
+
+/** Belongs on the quiet list: for the screen only, or not to be told to anyone. */
+export function isQuiet(alert) {
+  return alert.audience === 'arbiter-silent' || alert.severity === 'note' || alert.severity === 'log';
+}
+
+/** Most urgent first: severity, then unseen before seen, then what ends soonest, then the newest. */
+export function byUrgency(a, b) {
+  return ORDER.indexOf(a.alert.severity) - ORDER.indexOf(b.alert.severity)
+    || (a.alert.state === 'open' ? 0 : 1) - (b.alert.state === 'open' ? 0 : 1)
+    || (a.alert.deadline ? Date.parse(a.alert.deadline) : Infinity) - (b.alert.deadline ? Date.parse(b.alert.deadline) : Infinity) || 0
+    || Date.parse(b.alert.at) - Date.parse(a.alert.at);
+}
+
+/** What happened, and what to do: the first sentence and the rest. */
+export function sentences(text) {
+  const end = text.search(/(?<!\b(?:no|No|art|п|ст|№))\.\s+(?=\S)/u);
+  return end < 0 ? [text, ''] : [text.slice(0, end + 1), text.slice(end + 1).trim()];
+}
+
+/** How long ago, in words. */
+export function age(then, now) {
+  const seconds = Math.max(0, Math.round((now - then) / 1000));
+  if (seconds < 60) return t('ago.seconds', { n: seconds });
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return t('ago.minutes', { n: minutes });
+  return timeOfDay(then);
+}
+
+function moveText(fen, uci) {
+  try {
+    return notation(sanOf(stateOf(fen), uci), pref('notation', 'en'));
+  } catch {
+    return uci;
+  }
+}
+
+function facts(table, alert) {
+  const { advice = {} } = alert;
+  const list = [];
+  const say = (text, kind = '') => list.push(el('li', { class: kind || null, text }));
+  if (advice.add_seconds) say(t('advice.add', { side: t(advice.add_seconds.to), time: clockText(advice.add_seconds.seconds) }), 'strong');
+  if (advice.resulting_clock) say(t('advice.clock', { white: clockText(advice.resulting_clock.white), black: clockText(advice.resulting_clock.black) }));
+  if (advice.must_move_from?.length) say(t('advice.move-from', { squares: advice.must_move_from.join(', ') }), 'strong');
+  if (advice.must_capture?.length) say(t('advice.capture', { squares: advice.must_capture.join(', ') }), 'strong');
+  if (advice.must_play) say(t('advice.play', { move: moveText(fenAt(table, alert.ply - 1), advice.must_play) }), 'strong');
+  if (advice.squares?.length) say(t('advice.squares', { squares: advice.squares.join(', ') }));
+  return list;
+}
+
+/** A card that keeps itself up to date through `update`. */
+export class AlertCard {
+  constructor(context, table, alert, { inTable = false } = {}) {
+    this.context = context;
+    this.inTable = inTable;
+    this.number = table.table;
+    this.root = el('article', { class: 'alert' });
+    this.ageNode = el('time');
+    this.update(table, alert);
+  }
+
+  update(table, alert) {
+    if (this.alert === alert && this.players === table.players && this.style === pref('notation', 'en')) return;
+    this.alert = alert;
+    this.table = table;
+    this.players = table.players;
+    this.style = pref('notation', 'en');
+    const [what, todo] = sentences(ownText(alert.text));
+    this.root.className = `alert ${alert.severity} ${alert.state}`;
+    this.root.setAttribute('aria-label', `${t('table', { n: table.table })}: ${what}`);
+    const { may } = this.context;
+    const buttons = [];
+    if (may.acknowledge && alert.state === 'open') buttons.push(el('button', { type: 'button', class: 'button primary', on: { click: () => this.#acknowledge() } }, icon('check'), el('span', { text: t('seen') })));
+    if (may.acknowledge) buttons.push(el('button', { type: 'button', class: 'button', text: t('resolve'), on: { click: () => this.#resolve() } }));
+    if (alert.advice?.result && may.enter && !(table.result?.state === 'final')) buttons.push(el('button', { type: 'button', class: 'button strong', on: { click: () => this.#result(alert.advice.result) } }, icon('flag'), el('span', { text: t('confirm-result', { result: resultText(alert.advice.result) }) })));
+    buttons.push(el('a', { class: 'button', href: this.#traceLink() }, icon('trace'), el('span', { text: t('trace') })));
+    if (alert.advice?.line?.length) buttons.push(el('button', { type: 'button', class: 'button', text: t('show-line'), on: { click: () => this.#line() } }));
+    if (may.correct) buttons.push(iconButton('mute', t('mute'), () => this.#mute()));
+    const marks = {
+      look: (alert.advice?.squares ?? []).map(square),
+      from: [...(alert.advice?.must_move_from ?? []), ...(alert.advice?.must_capture ?? [])].map(square),
+    };
+    const picture = alert.advice?.restore_fen;
+    fill(this.root,
+      el('div', { class: 'alert-head' },
+        this.inTable ? null : el('a', { class: 'table-number', href: `#/table/${table.table}`, 'aria-label': t('table', { n: table.table }) }, el('b', { text: String(table.table) })),
+        this.inTable ? null : el('span', { class: 'pair', text: `${playerText(table.players.white)} – ${playerText(table.players.black)}` }),
+        el('span', { class: 'severity', text: t(`severity.${alert.severity}`) }), this.ageNode),
+      el('div', { class: 'alert-body' },
+        el('div', { class: 'alert-text' },
+          el('p', { class: 'what', text: what }),
+          todo && el('p', { class: 'todo', text: todo }),
+          el('ul', { class: 'facts' }, facts(table, alert),
+            alert.article && el('li', { text: t('article', { n: alert.article }), title: alert.profile }),
+            el('li', { class: alert.certainty, text: t(`certainty.${alert.certainty}`) }),
+            alert.audience === 'arbiter-silent' && el('li', { class: 'silent', text: t('silent'), title: t('silent.hint') }),
+            alert.state === 'acknowledged' && el('li', { text: alert.by ? t('seen-by', { name: alert.by }) : t('seen') }),
+            this.deadline = alert.deadline ? el('li', { class: 'strong' }) : null),
+          el('div', { class: 'alert-actions' }, buttons)),
+        picture && el('figure', {}, diagram(picture, { marks, label: t('advice.restore') }), el('figcaption', { text: t('advice.restore') }))));
+    this.tick(this.context.store.now());
+  }
+
+  #traceLink() {
+    return `#/table/${this.number}/trace?at=${Date.parse(this.alert.at)}&alert=${this.alert.id}`;
+  }
+
+  tick(now) {
+    setText(this.ageNode, age(Date.parse(this.alert.at), now));
+    this.ageNode.dateTime = this.alert.at;
+    if (this.deadline) setText(this.deadline, t('deadline', { time: clockText(Math.max(0, (Date.parse(this.alert.deadline) - now) / 1000)) }));
+  }
+
+  #acknowledge() {
+    return attempt(() => enter(this.number, { act: 'acknowledge', alert: this.alert.id }));
+  }
+
+  async #resolve() {
+    const note = await askText(t('resolve'), t('resolve.note'), { long: true });
+    if (note === null) return;
+    await attempt(() => enter(this.number, { act: 'resolve', alert: this.alert.id, note }), t('resolved'));
+  }
+
+  async #result(result) {
+    const yes = await confirm(t('confirm-result', { result: resultText(result) }), t('confirm-result.text', { n: this.number, white: playerText(this.table.players.white), black: playerText(this.table.players.black) }));
+    if (yes) await attempt(() => enter(this.number, { act: 'result', result }), t('done.result', { result: resultText(result) }), { undo: () => enter(this.number, { act: 'reopen' }) });
+  }
+
+  async #mute() {
+    const { code } = this.alert;
+    const yes = await confirm(t('mute'), t('mute.text', { code, n: this.number }));
+    if (yes) await attempt(() => order({ do: 'mute', table: this.number, code, muted: true }), t('muted'), { undo: () => order({ do: 'mute', table: this.number, code, muted: false }) });
+  }
+
+  async #line() {
+    const { showLine } = await import('./line.js');
+    showLine(fenAt(this.table, this.alert.ply - 1), this.alert.advice.line, ownText(this.alert.text));
+  }
+}

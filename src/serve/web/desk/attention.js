@@ -1,0 +1,100 @@
+// The main screen: what needs someone, most urgent first, and beside it the quiet list.
+
+import { onTick } from '../shared/clock.js';
+import { el, fill, setText } from '../shared/dom.js';
+import { ownText, t, timeOfDay } from '../shared/i18n.js';
+import { batch } from '../shared/store.js';
+import { AlertCard, byUrgency, concerns, isOpen, isQuiet } from './alert.js';
+
+/** Alerts of all tables the person looks after: `{table, alert}`. */
+export function openAlerts(context) {
+  const list = [];
+  for (const table of context.store.tables.values()) {
+    if (!concerns(context, table.table)) continue;
+    for (const alert of table.alerts.values()) if (isOpen(alert)) list.push({ table, alert });
+  }
+  return list.sort(byUrgency);
+}
+
+/** How many call for someone and nobody has seen. */
+export function openCount(context) {
+  return openAlerts(context).filter(({ alert }) => alert.state === 'open' && !isQuiet(alert)).length;
+}
+
+export class AttentionView {
+  #cards = new Map();
+  #rows = new Map();
+
+  constructor(context) {
+    this.context = context;
+    this.list = el('div', { class: 'alerts' });
+    this.none = el('div', { class: 'calm', hidden: true }, el('p', { class: 'calm-word', text: t('calm') }), this.calmText = el('p', { class: 'soft' }));
+    this.quiet = el('ul', { class: 'quiet' });
+    this.quietEmpty = el('p', { class: 'soft', text: t('quiet.none') });
+    this.root = el('div', { class: 'attention' },
+      el('section', { 'aria-labelledby': 'attention-title', 'aria-live': 'polite', 'aria-relevant': 'additions' }, el('h1', { id: 'attention-title', class: 'sr', text: t('attention') }), this.list, this.none),
+      el('section', { class: 'aside', 'aria-labelledby': 'quiet-title' }, el('h2', { id: 'quiet-title', text: t('quiet') }), this.quiet, this.quietEmpty));
+    this.later = batch(() => this.refresh());
+    this.unsubscribe = context.store.subscribe((kind) => { if (kind === 'alert' || kind === 'snapshot' || kind === 'table') this.later('all'); });
+    this.untick = onTick(() => this.tick());
+    this.root.addEventListener('keydown', (event) => this.#key(event));
+    this.refresh();
+  }
+
+  close() {
+    this.unsubscribe();
+    this.untick();
+  }
+
+  refresh() {
+    const { store } = this.context;
+    const all = openAlerts(this.context);
+    const loud = all.filter(({ alert }) => !isQuiet(alert));
+    const quiet = all.filter(({ alert }) => isQuiet(alert)).sort((a, b) => Date.parse(b.alert.at) - Date.parse(a.alert.at));
+    this.#sync(this.list, this.#cards, loud, ({ table, alert }) => new AlertCard(this.context, table, alert), (card, { table, alert }) => card.update(table, alert));
+    this.#sync(this.quiet, this.#rows, quiet.slice(0, 60), () => ({ root: el('li') }), (row, { table, alert }) => {
+      if (row.alert === alert) return;
+      row.alert = alert;
+      row.root.className = alert.audience === 'arbiter-silent' ? 'silent' : '';
+      fill(row.root, el('a', { href: `#/table/${table.table}` }, el('b', { text: String(table.table) }), el('span', { text: ownText(alert.text) }),
+        el('span', { class: 'soft', text: [timeOfDay(Date.parse(alert.at)), alert.article && t('article', { n: alert.article }), alert.audience === 'arbiter-silent' && t('silent')].filter(Boolean).join(' · ') })));
+    });
+    this.none.hidden = loud.length > 0 || !store.ready;
+    this.quietEmpty.hidden = quiet.length > 0;
+    const tables = [...store.tables.values()];
+    setText(this.calmText, t('calm.text', { n: tables.filter((table) => table.status === 'playing').length, total: tables.length }));
+  }
+
+  /** Keeps an element a key, in the order given. */
+  #sync(parent, known, items, make, update) {
+    const seen = new Set();
+    let before = parent.firstChild;
+    for (const item of items) {
+      const key = `${item.table.table} ${item.table.game} ${item.alert.id}`;
+      seen.add(key);
+      let entry = known.get(key);
+      if (!entry) { entry = make(item); known.set(key, entry); }
+      update(entry, item);
+      if (entry.root === before) before = before.nextSibling;
+      else parent.insertBefore(entry.root, before);
+    }
+    for (const [key, entry] of known) if (!seen.has(key)) { entry.root.remove(); known.delete(key); }
+  }
+
+  tick() {
+    const now = this.context.store.now();
+    for (const card of this.#cards.values()) card.tick(now);
+  }
+
+  /** Arrow keys go from alert to alert; the letters act on the one that holds the focus. */
+  #key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const cards = [...this.list.children];
+    const here = cards.findIndex((card) => card.contains(document.activeElement));
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      const next = cards[Math.max(0, Math.min(cards.length - 1, here + (event.key === 'ArrowDown' ? 1 : -1)))];
+      next?.querySelector('.alert-actions .button')?.focus();
+      event.preventDefault();
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// A claim: what the player says, and the daemon's answer with the positions side by side.
+
+import { diagram } from '../shared/board.js';
+import { notation, plyNumber } from '../shared/chess.js';
+import { el, fill } from '../shared/dom.js';
+import { lang, ownText, t } from '../shared/i18n.js';
+import { playerText, resultText } from '../shared/people.js';
+import { pref } from '../shared/prefs.js';
+import { fenAt } from '../shared/store.js';
+import { enter } from './api.js';
+import { attempt, confirm, openDialog } from './dialogs.js';
+import { MovePicker } from './picker.js';
+
+const KINDS = ['threefold', '50-move', 'flag', 'illegal-move', 'quickplay-finish'];
+/** Claims that may name a move not yet made (Laws 9.2.1, 9.3.1). */
+const WITH_MOVE = new Set(['threefold', '50-move']);
+
+export function claimDialog(context, table) {
+  const turn = fenAt(table).split(' ')[1] === 'b' ? 'black' : 'white';
+  const chosen = { side: turn, kind: 'threefold' };
+  return openDialog(t('claim'), (close, form) => {
+    const picker = new MovePicker(fenAt(table), { label: t('claim.move') });
+    const withMove = el('div', {}, el('p', { class: 'soft', text: t('claim.move.hint') }), picker.root);
+    const radios = (name, values, label) => el('fieldset', {}, el('legend', { text: t(`claim.${name}`) }),
+      el('div', { class: 'choices' }, values.map((value) => el('label', {},
+        el('input', { type: 'radio', name, value, checked: chosen[name] === value, on: { change: () => { chosen[name] = value; withMove.hidden = !WITH_MOVE.has(chosen.kind); } } }),
+        el('span', { text: label(value) })))));
+    const send = el('button', { type: 'button', class: 'button primary', text: t('claim.check'), on: { click: async () => {
+      send.disabled = true;
+      const entry = { act: 'claim', side: chosen.side, kind: chosen.kind };
+      if (WITH_MOVE.has(chosen.kind) && picker.uci) entry.intended = picker.uci;
+      const answer = await attempt(() => enter(table.table, entry));
+      send.disabled = false;
+      if (!answer) return;
+      const found = (answer.updates ?? []).filter((update) => update.type === 'answer').at(-1)?.answer ?? await nextAnswer(context, table.table);
+      if (found) fill(form, form.querySelector('header'), answerView(context, table, found, entry, close));
+      else close();
+      form.closest('dialog').classList.add('wide');
+      form.querySelector('.answer')?.focus();
+    } } });
+    return [
+      radios('side', ['white', 'black'], (side) => `${t(side)}: ${playerText(table.players[side])}`),
+      radios('kind', KINDS, (kind) => t(`claim.kind.${kind}`)),
+      withMove,
+      el('div', { class: 'actions' }, el('button', { type: 'button', class: 'button', text: t('cancel'), on: { click: () => close() } }), send),
+    ];
+  }, { wide: true });
+}
+
+/** The answer as the stream brings it, if it comes within two seconds. */
+function nextAnswer({ store }, number) {
+  return new Promise((done) => {
+    const stop = store.subscribe((kind, table, message) => { if (kind === 'answer' && table === number) { finish(message.answer); } });
+    const timer = setTimeout(() => finish(null), 2000);
+    function finish(answer) { stop(); clearTimeout(timer); done(answer); }
+  });
+}
+
+function moveName(table, ply) {
+  const entry = table.plies[ply - 1];
+  if (!entry) return ply === 0 ? t('start-position') : '';
+  const { move, black } = plyNumber(table.start, ply - 1);
+  return `${move}${black ? '…' : '.'} ${notation(entry.san, pref('notation', 'en'))}`;
+}
+
+/** One occurrence, however it is told: a ply number, or an object with `ply` and perhaps `fen`. */
+function occurrence(table, item, intended) {
+  const ply = typeof item === 'number' ? item : item.ply ?? null;
+  const fen = (typeof item === 'object' && item.fen) || (ply !== null ? fenAt(table, ply - 1) : null);
+  const name = (typeof item === 'object' && item.intended) || ply === null || ply > table.plies.length ? `${t('claim.intended')}${intended ? ` ${intended}` : ''}` : moveName(table, ply);
+  return el('figure', {}, fen && diagram(fen, { label: name }), el('figcaption', { text: name }));
+}
+
+/** What the desk shows for an answer. */
+export function answerView(context, table, answer, entry, close) {
+  const valid = answer.valid;
+  const verdict = valid === true ? t('claim.valid') : valid === false ? t('claim.invalid') : t('claim.open');
+  const known = [];
+  const fact = (label, value) => { if (value !== undefined && value !== null && value !== '') known.push(el('div', {}, el('dt', { text: label }), el('dd', { text: String(value) }))); };
+  fact(t('claim.fact.count'), answer.count);
+  const plies = answer.plies ?? answer.halfmoves ?? answer.progress;
+  if (typeof plies === 'number') fact(t('claim.fact.fifty'), lang === 'ru' ? String(plies / 2).replace('.', ',') : plies / 2);
+  fact(t('claim.fact.article'), answer.article);
+  const list = answer.occurrences ?? [];
+  const text = answer.text ? ownText(answer.text) : typeof answer.reason === 'string' ? answer.reason : '';
+  const nodes = [
+    el('div', { class: `answer ${valid === true ? 'valid' : valid === false ? 'invalid' : ''}`, tabindex: '-1', role: 'status' },
+      el('p', { class: 'verdict', text: verdict }), text && el('p', { text })),
+    known.length > 0 && el('dl', { class: 'counts' }, known),
+    list.length > 0 && el('div', { class: 'occurrences', role: 'group', 'aria-label': t('claim.occurrences') }, list.map((item) => occurrence(table, item, entry?.intended))),
+  ];
+  const buttons = [];
+  if (valid === true && context.may.enter) {
+    buttons.push(el('button', { type: 'button', class: 'button primary', text: t('confirm-result', { result: resultText('1/2-1/2') }), on: { click: async () => {
+      if (await confirm(t('confirm-result', { result: resultText('1/2-1/2') }), t('confirm-result.text', { n: table.table, white: playerText(table.players.white), black: playerText(table.players.black) }))) {
+        await attempt(() => enter(table.table, { act: 'result', result: '1/2-1/2' }), t('done.result', { result: resultText('1/2-1/2') }), { undo: () => enter(table.table, { act: 'reopen' }) });
+        close();
+      }
+    } } }));
+  }
+  nodes.push(el('div', { class: 'actions' }, el('button', { type: 'button', class: 'button', text: t('close'), on: { click: () => close() } }), buttons));
+  return nodes;
+}

@@ -1,0 +1,115 @@
+// The drawing of a trace: one lane a square, each touch with the quarter second in which it may have
+// happened, how long a piece rested or was in the air, and whose clock ran.
+
+/** A board tells of a change up to this long (ms) after it happened: one scan (DGT boards: 200 to 250 ms). */
+export const SCAN = 250;
+/** A clock's own data may come this long (ms) after the lever moved. */
+export const CLOCK_LAG = 1000;
+
+export const PALETTES = {
+  light: { paper: '#fffefb', ink: '#22262a', soft: '#5b5f64', line: '#dcd7ca', lane: '#f4f2ec', own: '#1d6152', doubt: '#d89a1f', empty: '#c9c3b4', press: '#b3211b', cursor: '#28599f' },
+  dark: { paper: '#1b2023', ink: '#e8e5dd', soft: '#a6adb2', line: '#30383d', lane: '#23292d', own: '#74cbb4', doubt: '#e0ac45', empty: '#4a545a', press: '#ff8b80', cursor: '#8ab8f5' },
+};
+
+/** Seconds with one decimal, with the comma where people write one. */
+export function tenths(milliseconds, comma = false) {
+  const text = (milliseconds / 1000).toFixed(1);
+  return comma ? text.replace('.', ',') : text;
+}
+
+/**
+ * What the touches say, in order: each with `rested` (how long the piece had stood or the square had
+ * been empty before, ms or `null`) and `unsure` when another square changed within the same scan, so
+ * that which came first cannot be told.
+ */
+export function readTouches(touches) {
+  const last = new Map();
+  return touches.map((touch, index) => {
+    const before = last.get(touch.square);
+    last.set(touch.square, touch.at);
+    const near = (other) => other && other.square !== touch.square && Math.abs(other.at - touch.at) < SCAN;
+    return { ...touch, rested: before === undefined ? null : touch.at - before, unsure: near(touches[index - 1]) || near(touches[index + 1]) };
+  });
+}
+
+const LANE = 34;
+const LEFT = 52;
+const TOP = 46;
+
+function pieceName(letter) {
+  return letter ? (letter < 'a' ? `w${letter}` : `b${letter.toUpperCase()}`) : null;
+}
+
+/** The shapes for a stretch of time. `marks`: `{at, running}` of the clock; `words` come translated. */
+export function timeline({ touches, marks, from, to, cursor, width, colours, words, comma, title }) {
+  const inside = touches.filter((touch) => touch.at >= from && touch.at <= to);
+  const squares = [...new Set(inside.map((touch) => touch.square))];
+  const clockTop = TOP + Math.max(1, squares.length) * LANE + 8;
+  const height = clockTop + 62;
+  const right = width - 14;
+  const x = (at) => LEFT + ((at - from) / (to - from)) * (right - LEFT);
+  const shapes = [];
+  if (title) shapes.push({ text: title, at: [10, 18], size: 13, bold: true, fill: colours.ink });
+
+  // The scale: whole seconds, as many as can be read.
+  const span = (to - from) / 1000;
+  const step = [0.5, 1, 2, 5, 10, 15, 30, 60].find((seconds) => (seconds / span) * (right - LEFT) >= 64) ?? 60;
+  for (let at = Math.ceil(from / (step * 1000)) * step * 1000; at <= to; at += step * 1000) {
+    shapes.push({ line: [x(at), TOP - 8, x(at), clockTop + 34], stroke: colours.line });
+    const time = new Date(at);
+    const two = (value) => String(value).padStart(2, '0');
+    shapes.push({ text: `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}${step < 1 ? `${comma ? ',' : '.'}${Math.floor(time.getMilliseconds() / 100)}` : ''}`, at: [x(at), TOP - 14], size: 11, anchor: 'middle', fill: colours.soft });
+  }
+
+  squares.forEach((square, lane) => {
+    const top = TOP + lane * LANE;
+    shapes.push({ rect: [LEFT, top + 3, right - LEFT, LANE - 6], fill: colours.lane, round: 4 });
+    shapes.push({ text: square, at: [LEFT - 12, top + LANE / 2 + 5], size: 14, bold: true, anchor: 'end', fill: colours.ink });
+    const own = inside.filter((touch) => touch.square === square);
+    own.forEach((touch, index) => {
+      const next = own[index + 1];
+      const end = next ? next.at : to;
+      const wide = x(end) - x(touch.at);
+      if (!touch.to) {
+        shapes.push({ rect: [x(touch.at), top + LANE / 2 - 3, Math.max(1, wide), 6], fill: colours.empty, round: 3 });
+      } else if (next && wide > 54) {
+        shapes.push({ line: [x(touch.at) + 20, top + LANE / 2, x(end) - 8, top + LANE / 2], stroke: colours.soft, dash: [2, 3] });
+      }
+      if (next && wide > 40) shapes.push({ text: `${tenths(next.at - touch.at, comma)} ${words.s}`, at: [x(touch.at) + (wide + (touch.to ? 14 : 0)) / 2, top + LANE / 2 - 5], size: 10.5, anchor: 'middle', fill: colours.soft });
+    });
+    for (const touch of own) {
+      const at = x(touch.at);
+      const back = Math.max(LEFT, x(touch.at - SCAN));
+      // It happened somewhere in this band, and was told of at its right end.
+      shapes.push({ rect: [back, top + 5, Math.max(2, at - back), LANE - 10], fill: touch.unsure ? colours.doubt : colours.own, opacity: touch.unsure ? 0.55 : 0.28, round: 2 });
+      shapes.push({ line: [at, top + 4, at, top + LANE - 4], stroke: touch.unsure ? colours.doubt : colours.own, width: 2 });
+      const name = pieceName(touch.to ?? touch.from);
+      if (name) shapes.push({ piece: name, at: [at + 1, top + 6], size: LANE - 12, opacity: touch.to ? 1 : 0.35 });
+      if (!touch.to) shapes.push({ text: '↑', at: [at + 8, top + LANE - 7], size: 12, bold: true, fill: colours.ink });
+    }
+  });
+  if (!squares.length) shapes.push({ text: words.none, at: [(LEFT + right) / 2, TOP + 22], size: 13, anchor: 'middle', fill: colours.soft });
+
+  // The clock: who was thinking, and presses with the second by which they may be told late.
+  shapes.push({ text: words.clock, at: [LEFT - 8, clockTop + 16], size: 11, anchor: 'end', fill: colours.soft });
+  const turns = marks.filter((mark) => mark.at <= to);
+  turns.forEach((mark, index) => {
+    const start = Math.max(from, mark.at);
+    const end = Math.min(to, turns[index + 1]?.at ?? to);
+    if (end <= start || !mark.running) return;
+    const white = mark.running === 'white';
+    shapes.push({ rect: [x(start), clockTop + 4, x(end) - x(start), 17], fill: white ? '#fdfaf2' : '#34312f', stroke: colours.soft, round: 3 });
+    if (x(end) - x(start) > 46) shapes.push({ text: words[mark.running], at: [(x(start) + x(end)) / 2, clockTop + 17], size: 11, anchor: 'middle', fill: white ? '#26231f' : '#f4efe4' });
+  });
+  for (const mark of turns) {
+    if (mark.at < from) continue;
+    const back = Math.max(LEFT, x(mark.at - CLOCK_LAG));
+    shapes.push({ rect: [back, clockTop + 24, x(mark.at) - back, 5], fill: colours.press, opacity: 0.3, round: 2 });
+    shapes.push({ line: [x(mark.at), clockTop, x(mark.at), clockTop + 30], stroke: colours.press, width: 2 });
+  }
+  shapes.push({ rect: [LEFT, clockTop + 43, 16, 9], fill: colours.own, opacity: 0.28 }, { text: words.band, at: [LEFT + 22, clockTop + 52], size: 11, fill: colours.soft });
+  const second = LEFT + 40 + words.band.length * 6.1;
+  shapes.push({ rect: [second, clockTop + 43, 16, 9], fill: colours.doubt, opacity: 0.55 }, { text: words.unsure, at: [second + 22, clockTop + 52], size: 11, fill: colours.soft });
+  if (cursor !== null && cursor >= from && cursor <= to) shapes.push({ line: [x(cursor), TOP - 8, x(cursor), clockTop + 34], stroke: colours.cursor, width: 2 });
+  return { width, height, shapes, label: words.label, x, time: (px) => from + ((px - LEFT) / (right - LEFT)) * (to - from) };
+}
