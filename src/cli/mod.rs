@@ -3,17 +3,17 @@
 //! Exit codes: 0 done; 1 findings, or nothing found; 2 unreadable input or bad arguments; 78 bad
 //! configuration.
 
+mod config;
+mod demo;
+mod export;
 mod replay;
+mod run;
 mod scenario;
 mod simulate;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use serde_json::{Value, json};
-use shakmaty::CastlingMode;
-
-use crate::{hall::MateQuestion, laws::mate::Budget};
 
 /// One daemon for chess events: follows electronic boards, holds every move against the Laws of
 /// Chess, alerts the arbiters, broadcasts and archives the games.
@@ -40,10 +40,16 @@ enum LogFormat {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Runs the daemon; prints the addresses it serves. Ctrl-C and SIGTERM stop it.
+    Run(run::Args),
+    /// A simulated hall: boards, hands and clocks, no hardware and no configuration needed.
+    Demo(demo::Args),
     /// Runs recorded evidence through the code that runs live; JSON lines out.
     Replay(replay::Args),
     /// Simulated boards only, on pseudo-terminals, for any program that reads boards.
     Simulate(simulate::Args),
+    /// Writes the archive tree of a round from a journal.
+    Export(export::Args),
 }
 
 /// Runs the program with the command line it was given.
@@ -52,8 +58,11 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     start_log(&cli);
     let code = match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Demo(args) => demo::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Simulate(args) => simulate::run(&args),
+        Command::Export(args) => export::run(&args),
     };
     match code {
         Ok(code) => ExitCode::from(code),
@@ -76,18 +85,5 @@ fn start_log(cli: &Cli) {
     match cli.log_format {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().init(),
-    }
-}
-
-/// Answers a long mate question with the full budget, in the form the journal keeps.
-pub(crate) fn mate_verdict(question: &MateQuestion) -> Value {
-    let mode = CastlingMode::from_chess960(question.chess960);
-    let side = question.side;
-    match crate::laws::mate::report(&question.fen, mode, &Budget::default()) {
-        Ok(report) => {
-            let report = json!(report);
-            report[side.fold_wb("white", "black")].clone()
-        }
-        Err(error) => json!({"can_mate": "unknown", "line": [], "reason": error.to_string(), "nodes": 0}),
     }
 }

@@ -481,7 +481,7 @@ impl Run {
     /// Answers long mate questions at once: a scenario has all the time there is.
     fn answer_questions(&mut self, at: Timestamp) {
         for question in self.hall.take_questions() {
-            let verdict = super::mate_verdict(&question);
+            let verdict = question.answer();
             let body =
                 InputBody::Mate { table: question.table, fen: question.fen, side: question.side, verdict };
             let input = Input { at, body };

@@ -104,6 +104,61 @@ impl Hall {
         self.deadlines.first().map(|(due, _)| *due)
     }
 
+    /// Whether a command can be carried out. Refused commands never reach the journal.
+    ///
+    /// # Errors
+    /// Why not, and what to do.
+    pub fn check(&self, command: &Command) -> Result<(), String> {
+        let table = |id: TableId| match self.tables.contains_key(&id) {
+            true => Ok(()),
+            false => Err(format!("there is no table {id} in this round")),
+        };
+        let setup = |setup: &TableSetup| {
+            if let Some(profile) = &setup.profile {
+                crate::laws::Profile::load(profile).map_err(|error| error.to_string())?;
+            }
+            let control = setup.time_control.as_deref().unwrap_or_default();
+            if !control.is_empty() && control.parse::<crate::laws::TimeControl>().is_err() {
+                return Err(format!("{control:?} is no time control; expected such as 5400+30 or 90+30"));
+            }
+            Ok(())
+        };
+        match command {
+            Command::Event { event } => {
+                if !event.profile.is_empty() {
+                    crate::laws::Profile::load(&event.profile).map_err(|error| error.to_string())?;
+                }
+                if event.delay_seconds > 3600 {
+                    return Err("a delay is at most 3600 seconds".to_owned());
+                }
+                Ok(())
+            }
+            Command::Round { round } => {
+                if round.tables.len() > MAX_TABLES {
+                    return Err(format!("a round has at most {MAX_TABLES} tables"));
+                }
+                let mut seen = BTreeSet::new();
+                for given in &round.tables {
+                    setup(given)?;
+                    if !seen.insert(given.table) {
+                        return Err(format!("table {} is there twice", given.table));
+                    }
+                }
+                Ok(())
+            }
+            Command::Table { table } => setup(table),
+            Command::Bind { table: id, .. }
+            | Command::Entry { table: id, .. }
+            | Command::Correct { table: id, .. }
+            | Command::Mute { table: id, .. } => table(*id),
+            Command::SwapBoards { a, b } => table(*a).and_then(|()| table(*b)),
+            Command::Delay { seconds } if *seconds > 3600 => {
+                Err("a delay is at most 3600 seconds".to_owned())
+            }
+            Command::Delay { .. } | Command::StartRound | Command::CloseRound => Ok(()),
+        }
+    }
+
     /// Whether an observation tells anything new and so belongs into the journal (design,
     /// decision 9). A clock reading that says what the last one predicts, or a dump that shows
     /// what is known, does not.
@@ -146,6 +201,18 @@ impl Hall {
     #[must_use]
     pub fn event(&self) -> &EventSetup {
         &self.event
+    }
+
+    /// The time of the last input or deadline.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// What a table was last set up as.
+    #[must_use]
+    pub fn table_setup(&self, id: TableId) -> Option<&TableSetup> {
+        self.tables.get(&id).map(|table| &table.setup)
     }
 
     /// The tables in order.

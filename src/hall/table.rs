@@ -13,7 +13,7 @@ use super::{
     setup::{self, Context},
 };
 use crate::{
-    laws::{AlertState, ClockTimes, Code, Entry, Referee, Ruling},
+    laws::{AlertState, ClockTimes, Code, Entry, Referee, Ruling, mate},
     record::{Game, GameResult, Ply, PlyState, ResultReason, ResultState, Seconds, Timestamp},
     track::{AtPress, ClockSense, Correction, Evidence, Finding, Track},
     wire::{BoardSquare, ClockReading, ClockSide, ClockState, Content, LinkEvent, Observation, Squares},
@@ -33,6 +33,21 @@ pub struct MateQuestion {
     pub chess960: bool,
     /// Who would have to mate.
     pub side: Color,
+}
+
+impl MateQuestion {
+    /// Answers it with the full budget, in the form the journal keeps:
+    /// `{"can_mate":"yes"|"no"|"unknown","line":[UCI…],"reason":…,"nodes":…}`. May take seconds.
+    #[must_use]
+    pub fn answer(&self) -> Value {
+        let mode = shakmaty::CastlingMode::from_chess960(self.chess960);
+        match mate::report(&self.fen, mode, &mate::Budget::default()) {
+            Ok(report) => json!(report)[self.side.fold_wb("white", "black")].clone(),
+            Err(error) => {
+                json!({"can_mate": "unknown", "line": [], "reason": error.to_string(), "nodes": 0})
+            }
+        }
+    }
 }
 
 /// A reading at the moment a lever moved.

@@ -1,0 +1,123 @@
+//! `arbiterd run`: the daemon, until it is told to stop.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use clap::Parser;
+use sd_notify::NotifyState;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::config;
+use crate::daemon::{Daemon, Settings};
+
+/// Exit code for a bad configuration (EX_CONFIG).
+const BAD_CONFIGURATION: u8 = 78;
+
+/// Arguments of `arbiterd run`.
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "Example:\n  arbiterd run --config arbiterd.toml\n\nThe configuration is explained key by key in config/arbiterd.toml."
+)]
+pub(super) struct Args {
+    /// The configuration file. Without one: no ports, an empty hall, journal in this folder.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Only check the configuration: exit 0 if it can be used, 78 if not.
+    #[arg(long)]
+    check: bool,
+}
+
+/// Runs it. Exit code 0, or 78 for a bad configuration.
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let settings = match &args.config {
+        Some(path) => match config::load(path) {
+            Ok(settings) => settings,
+            Err(error) => {
+                eprintln!("{error}");
+                return Ok(BAD_CONFIGURATION);
+            }
+        },
+        None => Settings { journal: Path::new("arbiterd.sqlite").to_owned(), ..Settings::default() },
+    };
+    if args.check {
+        return Ok(0);
+    }
+    runtime()?.block_on(async {
+        let mut stop = Stop::install()?;
+        let daemon = Daemon::start(settings, watchdog())?;
+        announce(&daemon);
+        notify(&[NotifyState::Ready]);
+        stop.wait().await;
+        notify(&[NotifyState::Stopping]);
+        tracing::info!("stopping");
+        daemon.stop().await;
+        Ok(0)
+    })
+}
+
+/// The runtime of the listeners.
+pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime; the system is out of threads or memory")
+}
+
+/// Prints the addresses, one a line, for people and scripts.
+#[expect(clippy::print_stdout, reason = "the addresses are this command's output")]
+pub(super) fn announce(daemon: &Daemon) {
+    let line = |name: &str, address: Option<SocketAddr>, tail: &str| {
+        if let Some(address) = address {
+            println!("{name:<10} http://{address}/{tail}");
+        }
+    };
+    let sign_in = daemon.first_token().map(|token| format!("#token={token}")).unwrap_or_default();
+    line("desk", daemon.desk(), &sign_in);
+    line("public", daemon.public(), "");
+    line("livechess", daemon.livechess(), "api/v1.0");
+}
+
+/// The signals that stop the program.
+pub(super) struct Stop {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Stop {
+    /// Listens from now on.
+    pub(super) fn install() -> anyhow::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    /// Waits for Ctrl-C or SIGTERM.
+    pub(super) async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+/// Feeds the system's watchdog from the hall's loop, so that a hall that hangs is noticed.
+fn watchdog() -> impl FnMut() + Send + 'static {
+    let every = sd_notify::watchdog_enabled().map(|limit| limit / 3);
+    let mut fed = None;
+    move || {
+        let Some(every) = every else { return };
+        let now = crate::wall::uptime();
+        if fed.is_none_or(|fed| now.saturating_sub(fed) >= every) {
+            fed = Some(now);
+            notify(&[NotifyState::Watchdog]);
+        }
+    }
+}
+
+fn notify(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
+        tracing::warn!(%error, "the service manager could not be told");
+    }
+}
