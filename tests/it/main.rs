@@ -2,6 +2,7 @@
 
 mod architecture;
 mod link;
+mod publish;
 mod record;
 mod serve;
 mod sim;
