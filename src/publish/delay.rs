@@ -25,7 +25,7 @@ pub const LONGEST: u32 = 3600;
 #[derive(Clone, Debug, Default)]
 pub struct Delay {
     /// In milliseconds.
-    delay: i64,
+    length: i64,
     /// Updates that are too young, oldest first.
     waiting: VecDeque<Update>,
     /// Updates that may leave.
@@ -38,13 +38,13 @@ impl Delay {
     /// A queue with this delay in seconds, at most [`LONGEST`]. A `Round` update changes it.
     #[must_use]
     pub fn new(seconds: u32) -> Self {
-        Self { delay: millis(seconds), ..Self::default() }
+        Self { length: millis(seconds), ..Self::default() }
     }
 
     /// The present delay in seconds.
     #[must_use]
     pub fn seconds(&self) -> u32 {
-        u32::try_from(self.delay / 1000).unwrap_or(0)
+        u32::try_from(self.length / 1000).unwrap_or(0)
     }
 
     /// How many updates wait.
@@ -61,7 +61,7 @@ impl Delay {
             if let UpdateBody::Round(round) = &update.body
                 && let Some(seconds) = round.get("delay_seconds").and_then(Value::as_u64)
             {
-                self.delay = millis(u32::try_from(seconds).unwrap_or(LONGEST));
+                self.length = millis(u32::try_from(seconds).unwrap_or(LONGEST));
                 self.last = self.last.max(update.at);
             }
             if !update.desk_only() {
@@ -87,7 +87,7 @@ impl Delay {
     }
 
     fn due(&self, update: &Update) -> Timestamp {
-        self.last.max(update.at.plus(self.delay))
+        self.last.max(update.at.plus(self.length))
     }
 
     fn release(&mut self, now: Timestamp) {
