@@ -16,7 +16,7 @@ use crate::{
         Update, UpdateBody,
     },
     laws::{Alert, AlertId, Code, DrawAgreement, Entry},
-    record::{GameResult, Position, Timestamp},
+    record::{GameResult, Position, Timestamp, pgn},
     wire::{
         BoardIdentity, BoardSquare, ClockSide, ClockState, Content, LinkEvent, Observation, Squares,
         dgt::any::Decoder,
@@ -25,6 +25,10 @@ use crate::{
 
 /// The table every scenario is played at.
 const TABLE: TableId = TableId(1);
+
+/// The delay of a scenario's public client where `setup.delay_seconds` names none: the fifteen
+/// minutes that continental championships prescribe.
+const PUBLIC_DELAY_SECONDS: u32 = 900;
 
 /// How long the hall is watched after the last event, in milliseconds, so that every deadline of
 /// scan, clock and hand has passed.
@@ -54,6 +58,7 @@ struct Setup {
     control: Option<String>,
     draw_agreement: Option<String>,
     draw_min_moves: Option<u32>,
+    delay_seconds: Option<u32>,
 }
 
 /// A number for each side; `{"w":1}`, or one number for both.
@@ -133,6 +138,7 @@ struct Run {
     /// The game that came as PGN instead of from a board.
     typed: Option<Vec<String>>,
     typed_result: Option<GameResult>,
+    pgn: Vec<u8>,
     public_delay_ms: i64,
 }
 
@@ -162,7 +168,8 @@ impl Run {
             outcome: Outcome::default(),
             typed: None,
             typed_result: None,
-            public_delay_ms: 0,
+            pgn: Vec::new(),
+            public_delay_ms: i64::from(setup.delay_seconds.unwrap_or(PUBLIC_DELAY_SECONDS)) * 1000,
         };
         let first = scenario.events.first().map_or(0, |event| event.t).min(0);
         let begin = Timestamp::from_millis(first);
@@ -262,8 +269,8 @@ impl Run {
                     self.command(at, Command::Entry { table: TABLE, entry });
                 }
                 "operator" => self.operator(at, value)?,
-                "pgn" => self.pgn(value.as_str().context("`pgn`: expected text")?.as_bytes())?,
-                "pgn_hex" => self.pgn(&hex(value.as_str().context("`pgn_hex`: expected hex")?)?)?,
+                "pgn" => self.pgn(value.as_str().context("`pgn`: expected text")?.as_bytes()),
+                "pgn_hex" => self.pgn(&hex(value.as_str().context("`pgn_hex`: expected hex")?)?),
                 "san" => self.san(value.as_str().context("`san`: expected a move")?),
                 "uci_in" => self.uci(value)?,
                 "ws" => self.client(at, value),
@@ -421,9 +428,39 @@ impl Run {
         Ok(())
     }
 
-    fn pgn(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        let _ = bytes;
-        bail!("PGN is read by another room")
+    /// PGN text of all events together: segments of one game may come one by one.
+    fn pgn(&mut self, bytes: &[u8]) {
+        self.pgn.extend_from_slice(bytes);
+        self.pgn.push(b'\n');
+    }
+
+    fn read_pgn(&mut self) {
+        if self.pgn.is_empty() {
+            return;
+        }
+        for read in pgn::read_games(&self.pgn) {
+            match read {
+                Ok((game, repairs)) => {
+                    let codes = repairs.iter().filter_map(|repair| Some((repair.alert_code()?, repair)));
+                    for (code, repair) in codes {
+                        self.outcome.notes.push(json!({
+                            "code": code, "side": null, "certainty": "certain", "t": 0, "severity": "look",
+                            "ply": repair.ply, "line": repair.line, "detail": repair.to_string(),
+                        }));
+                    }
+                    self.typed_result = game.result.map(|(result, ..)| result);
+                    self.outcome.extra.insert("headers".to_owned(), game.tags.0.iter().cloned().map(|(k, v)| (k, json!(v))).collect());
+                    let irregular = game.plies.iter().enumerate().filter(|(_, ply)| ply.irregular);
+                    let irregular: Vec<usize> = irregular.map(|(index, _)| index).collect();
+                    self.outcome.extra.insert("illegal_plies".to_owned(), json!(irregular));
+                    let moves = self.typed.get_or_insert_default();
+                    moves.extend(game.plies.iter().map(|ply| ply.uci.to_string()));
+                }
+                Err(refusal) => self.outcome.notes.push(json!({
+                    "code": "pgn-refused", "side": null, "certainty": "certain", "t": 0, "detail": refusal.to_string(),
+                })),
+            }
+        }
     }
 
     /// What a client of the public stream and one of the desk would have been told by now.
@@ -508,6 +545,7 @@ impl Run {
     }
 
     fn report(mut self, scenario: &Scenario) -> Value {
+        self.read_pgn();
         let game = self.hall.game(TABLE).cloned().unwrap_or_default();
         let moves: Vec<String> = match &self.typed {
             Some(typed) => typed.clone(),

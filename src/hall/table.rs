@@ -662,6 +662,7 @@ impl Table {
         self.out.push(UpdateBody::Result(result));
         if result.is_some() {
             if was_open {
+                self.clock_of_last_ply();
                 // The record is closed: what the board shows from now on is evidence, not moves.
                 self.track_evidence(at, &Evidence::Closed);
                 self.shown.running = None;
@@ -673,6 +674,17 @@ impl Table {
             self.track_evidence(at, &Evidence::Reopened);
             self.announce();
         }
+    }
+
+    /// A move that ends the game needs no press: its times are what the clock showed.
+    fn clock_of_last_ply(&mut self) {
+        let Some(last) = self.game.plies.len().checked_sub(1) else { return };
+        let left = ByColor { white: self.shown.white, black: self.shown.black };
+        self.edit_ply(last, |ply| {
+            if ply.pressed_at.is_none() && ply.clock == ByColor::default() {
+                ply.clock = left;
+            }
+        });
     }
 
     /// From now on the clock's sides count the other way, and so they do in what was recorded.
