@@ -3,11 +3,11 @@
 use std::{io::Write, path::PathBuf};
 
 use anyhow::{Context, bail};
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 
 use crate::sim::{
-    BoardConfig, Chain, Firmware, HallOptions, HandOptions, Level, Pace, Script, SimGame, SimHall, SimPort,
-    default_dir, hand, port_name,
+    BoardConfig, Certabo, Chain, Firmware, HallOptions, HandOptions, Level, Line, Millennium, Pace, Script,
+    SimGame, SimHall, SimPort, default_dir, hand, port_name,
 };
 
 /// The first board's serial number; small enough for a bus address.
@@ -39,6 +39,9 @@ pub(super) struct Args {
     /// All boards hang on one line, as on a tournament chain.
     #[arg(long)]
     bus: bool,
+    /// What make the boards are.
+    #[arg(long, value_enum, default_value_t = Make::Dgt)]
+    make: Make,
     /// How many boards.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     boards: u16,
@@ -47,10 +50,23 @@ pub(super) struct Args {
     speed: f64,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Make {
+    /// DGT, on a serial or USB cable.
+    Dgt,
+    /// Certabo; before the first move spare queens stand on d6 and d3, for learning the set.
+    Certabo,
+    /// Millennium ChessLink.
+    Millennium,
+}
+
 /// Runs it until everything is played, or until Ctrl-C or SIGTERM. Exit code 0.
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if !(0.1..=100.0).contains(&args.speed) {
         bail!("--speed {}: a number from 0.1 to 100 is expected", args.speed);
+    }
+    if args.bus && args.make != Make::Dgt {
+        bail!("--bus: only DGT boards hang on a chain");
     }
     let games = read_games(args)?;
     let boards = usize::from(args.boards).min(games.len());
@@ -65,7 +81,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
             on_bus.0.push(Firmware::new(config));
             on_bus.1.push(script);
         } else {
-            singles.push(SimPort::board(port_name(board + 1), config, script));
+            singles.push(single(args.make, port_name(board + 1), config, script));
         }
     }
     if args.bus {
@@ -88,6 +104,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     wait_until_played(&hall)?;
     hall.stop();
     Ok(0)
+}
+
+fn single(make: Make, name: String, mut config: BoardConfig, script: Script) -> SimPort {
+    config.setup.board = script.board.clone();
+    let line: Box<dyn Line> = match make {
+        Make::Dgt => return SimPort::board(name, config, script),
+        Make::Certabo => Box::new(Certabo::new(&config.setup, true)),
+        Make::Millennium => Box::new(Millennium::new(&config.setup)),
+    };
+    SimPort { name, line, scripts: vec![script] }
 }
 
 fn read_games(args: &Args) -> anyhow::Result<Vec<SimGame>> {

@@ -320,20 +320,26 @@ impl Running {
 }
 
 fn run(mut ports: Vec<Running>, shared: &Shared, time: VirtualTime) {
+    // Which ports have something to do, so that a hall of hundreds costs little.
+    let mut due: Vec<u64> = vec![0; ports.len()];
     while !shared.stop.load(Ordering::Relaxed) {
         let now = time.now();
         let orders: Vec<Order> =
             shared.orders.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
         for order in orders {
             obey(&mut ports, order, now);
+            due.fill(0);
         }
-        for (port, begun) in ports.iter_mut().zip(&shared.begun) {
-            port.go_on(now, begun);
+        for ((port, begun), due) in ports.iter_mut().zip(&shared.begun).zip(&mut due) {
+            if *due <= now {
+                port.go_on(now, begun);
+                *due = port.next_due().unwrap_or(u64::MAX);
+            }
         }
-        let due = ports.iter().filter_map(Running::next_due).min();
-        // At least every 20 ms, for orders and for hands that wait for a reader.
-        let wait_ms = due.map_or(20.0, |due| (due.saturating_sub(now) as f64 / time.speed).min(20.0));
-        wait(&ports, Duration::from_secs_f64((wait_ms / 1000.0).max(0.000_2)));
+        let first = due.iter().min().copied().unwrap_or(u64::MAX);
+        // At least every 20 ms, for orders.
+        let wait_ms = (first.saturating_sub(now) as f64 / time.speed).min(20.0);
+        wait(&ports, Duration::from_secs_f64((wait_ms / 1000.0).max(0.000_2)), &mut due);
     }
     for port in ports {
         if let Some(pty) = port.pty {
@@ -342,17 +348,28 @@ fn run(mut ports: Vec<Running>, shared: &Shared, time: VirtualTime) {
     }
 }
 
-/// Until a byte comes in or the time is over.
-fn wait(ports: &[Running], time: Duration) {
-    let mut watched: Vec<PollFd<'_>> = ports
-        .iter()
-        .filter_map(|port| port.pty.as_ref())
-        .map(|pty| PollFd::new(pty, PollFlags::IN))
-        .collect();
+/// Until a byte comes in or the time is over; a port with bytes, or whose reader has closed, is due.
+fn wait(ports: &[Running], time: Duration, due: &mut [u64]) {
+    let (mut indices, mut watched) = (Vec::with_capacity(ports.len()), Vec::with_capacity(ports.len()));
+    for (index, port) in ports.iter().enumerate() {
+        if let Some(pty) = &port.pty {
+            indices.push(index);
+            watched.push(PollFd::new(pty, PollFlags::IN));
+        }
+    }
     let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
-    if let Err(error) = poll(&mut watched, Some(&timeout)) {
-        tracing::debug!(%error, "poll");
-        std::thread::sleep(Duration::from_millis(1));
+    match poll(&mut watched, Some(&timeout)) {
+        Ok(_) => {
+            for (index, poll) in indices.into_iter().zip(&watched) {
+                if !poll.revents().is_empty() {
+                    due[index] = 0;
+                }
+            }
+        }
+        Err(error) => {
+            tracing::debug!(%error, "poll");
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 
