@@ -9,7 +9,6 @@
 //! | [`Line`] | what hangs on one serial line |
 //! | [`Chain`], [`Certabo`], [`Millennium`] | several boards on one line; two other makes |
 //! | [`Pty`], [`SimHall`] | lines on real pseudo-terminals, in real time or faster |
-//! | [`demo_tables`] | the demo's hall |
 //! | [`play_virtual`], [`play_all`] | straight to observations, for benches |
 //!
 //! All but the terminals runs in virtual time and draws its chances from seeds, so that a run can be repeated.
@@ -19,7 +18,6 @@ mod action;
 mod certabo;
 mod chain;
 mod clock;
-mod demo;
 mod device;
 mod famous;
 mod firmware;
@@ -36,7 +34,6 @@ pub use action::{Action, PlayedGame, PlayedPly, Script, TimedAction};
 pub use certabo::Certabo;
 pub use chain::Chain;
 pub use clock::ChessClock;
-pub use demo::{DemoTable, demo_tables};
 pub use device::{Device, DeviceSetup, Noticed};
 pub use famous::famous_games;
 pub use firmware::{BoardConfig, Firmware, Mode};

@@ -1,18 +1,15 @@
-//! Simulated lines other than a single DGT board: chains with collisions, two other makes, the demo.
+//! Simulated lines other than a single DGT board: chains with collisions, two other makes.
 
 use std::collections::BTreeSet;
 
 use arbiterd::{
     sim::{
         Action, BoardConfig, Certabo, Chain, DeviceSetup, Firmware, HandOptions, Level, Line, Millennium,
-        demo_tables, famous_games, hand,
+        famous_games, hand,
     },
-    wire::{
-        Content,
-        dgt::{
-            Event, Tag, Tags,
-            bus::{Address, Body, Command, Decoder, Reply, Request},
-        },
+    wire::dgt::{
+        Event, Tag, Tags,
+        bus::{Address, Body, Command, Decoder, Reply, Request},
     },
 };
 use shakmaty::{Color, Piece, Role, Square};
@@ -186,33 +183,4 @@ fn chesslink_answers_as_published() {
     let status: String = out[0].1.iter().map(|byte| char::from(byte & 0x7f)).collect();
     assert_eq!(&status[..65], "srnbqkbnrpppppppp................................PPPPPPPPRNBQKBNR");
     assert_eq!(status.len(), 67);
-}
-
-/// Every board of the demo plays its own game, one turned round, one without a clock.
-#[test]
-fn the_demo_plays_as_promised() {
-    let tables = demo_tables(8, 1);
-    assert_eq!(tables.len(), 8);
-    assert_eq!(tables.iter().filter(|table| table.rotated).count(), 1);
-    assert_eq!(tables.iter().filter(|table| !table.clock).count(), 1);
-    for table in &tables {
-        let played: Vec<String> = table.script.games[0].plies.iter().map(|ply| ply.uci.to_string()).collect();
-        assert_eq!(played, table.game.uci());
-        assert!(table.script.end_ms < 3_600_000, "an hour of life at the most");
-    }
-    let stops = tables[0].script.actions.iter().filter(|(_, action)| *action == Action::Stop);
-    assert_eq!(stops.count(), 2, "the arbiter's and the end's");
-    let shown: Vec<Content> = tables[6]
-        .script
-        .actions
-        .iter()
-        .rev()
-        .filter_map(|(_, action)| match action {
-            Action::Put(Square::E4 | Square::D5, piece) => Some(Content::Piece(*piece)),
-            _ => None,
-        })
-        .take(2)
-        .collect();
-    let king = |color| Content::Piece(Piece { color, role: Role::King });
-    assert!(shown.contains(&king(Color::White)) && shown.contains(&king(Color::Black)));
 }
