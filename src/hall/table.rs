@@ -657,34 +657,23 @@ impl Table {
         if self.game.result == result {
             return;
         }
-        let was_open = self.game.result.is_none();
+        let was_closed = self.game.result.is_some_and(closes);
+        let is_closed = result.is_some_and(closes);
         self.game.result = result;
         self.out.push(UpdateBody::Result(result));
-        if result.is_some() {
-            if was_open {
-                self.clock_of_last_ply();
+        if is_closed {
+            if !was_closed {
                 // The record is closed: what the board shows from now on is evidence, not moves.
                 self.track_evidence(at, &Evidence::Closed);
                 self.shown.running = None;
                 self.out.push(UpdateBody::Clock(self.shown));
             }
             self.set_status(TableStatus::Ended);
-        } else {
+        } else if was_closed {
             self.info.status = TableStatus::Playing;
             self.track_evidence(at, &Evidence::Reopened);
             self.announce();
         }
-    }
-
-    /// A move that ends the game needs no press: its times are what the clock showed.
-    fn clock_of_last_ply(&mut self) {
-        let Some(last) = self.game.plies.len().checked_sub(1) else { return };
-        let left = ByColor { white: self.shown.white, black: self.shown.black };
-        self.edit_ply(last, |ply| {
-            if ply.pressed_at.is_none() && ply.clock == ByColor::default() {
-                ply.clock = left;
-            }
-        });
     }
 
     /// From now on the clock's sides count the other way, and so they do in what was recorded.
@@ -722,4 +711,14 @@ impl Table {
             self.out.push(UpdateBody::Table(Box::new(self.info.clone())));
         }
     }
+}
+
+/// Nothing played after this result belongs to the game. A flag or a second illegal move that only
+/// the program has seen does not end it yet: both count once the arbiter has noticed (Laws 6.8, 7.5).
+fn closes((_, reason, state): (GameResult, ResultReason, ResultState)) -> bool {
+    state == ResultState::Final
+        || matches!(
+            reason,
+            ResultReason::KingsSignal | ResultReason::ThreefoldClaim | ResultReason::FiftyMoveClaim
+        )
 }

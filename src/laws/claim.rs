@@ -476,15 +476,9 @@ impl Referee {
                 offence.ply = ply;
             }
         } else {
-            let (count, penalty) = (self.illegal[side] + 1, self.penalty_s());
-            let notice = Notice::new(Code::TwoHands)
-                .side(side)
-                .needs_arbiter()
-                .key(ply)
-                .arg("count", count)
-                .arg("penalty", penalty);
-            self.raise(scene, notice);
+            // Nothing is owed before the press.
             self.two_hands_waiting = Some((side, ply));
+            self.noted(scene, "two-hands");
         }
     }
 

@@ -63,7 +63,8 @@ pub(super) struct Watch {
     /// (measured, expected) of the last presses.
     gains: Vec<(i64, i64)>,
     frozen_since: Option<(Timestamp, Color, u32)>,
-    swapped: u32,
+    /// Presses in a row after which only the other side had moved.
+    pub(super) swapped: u32,
     /// Bonuses of later periods that were seen to come.
     pub(super) bonuses: ByColor<usize>,
     pub(super) made: ByColor<u32>,
@@ -123,6 +124,16 @@ impl Watch {
             .into_iter()
             .flatten()
             .any(|press| press > from && press < until)
+    }
+
+    /// The last press before this one, of either side.
+    fn last_press_before(&self, at: Timestamp) -> Option<Timestamp> {
+        Color::ALL
+            .into_iter()
+            .flat_map(|side| [self.at_press[side], self.before_press[side]])
+            .flatten()
+            .filter(|press| *press < at)
+            .max()
     }
 
     /// Seconds of increment that stand on this side's clock since its last press.
@@ -279,6 +290,7 @@ impl Referee {
         if let Some(from) = was {
             let turn = self.watch.turns[from].take();
             if times.running.is_some() {
+                self.watch_sides(scene, from);
                 self.watch.before_press[from] = self.watch.at_press[from];
                 self.watch.at_press[from] = Some(at);
                 if let Some(turn) = turn {
@@ -571,11 +583,21 @@ impl Referee {
         self.raise(scene, notice);
     }
 
-    /// 6.5: presses that always come from the side that has not moved mean a clock the wrong way round.
-    pub(super) fn watch_sides(&mut self, scene: &mut Scene<'_>, by: Color, mover: Color, board: &AtPress) {
-        let AtPress::Move { index, .. } = board else { return };
-        let maker = scene.game.plies.get(*index).map_or(mover, |ply| !ply.after.turn());
-        if by == maker {
+    /// 6.5: men that always move while the other side's clock runs mean a clock the wrong way round.
+    fn watch_sides(&mut self, scene: &mut Scene<'_>, from: Color) {
+        let since = self.watch.last_press_before(scene.at);
+        let mut makers = scene
+            .game
+            .plies
+            .iter()
+            .rev()
+            .take_while(|ply| since.is_none_or(|since| ply.made_at > since))
+            .map(|ply| !ply.after.turn())
+            .peekable();
+        if makers.peek().is_none() {
+            return;
+        }
+        if makers.any(|maker| maker == from) {
             self.watch.swapped = 0;
             return;
         }
@@ -588,6 +610,19 @@ impl Referee {
         }
     }
 
+    /// The press came from a side that had not moved, after the other one had: the clock stands the
+    /// wrong way round, or somebody else pressed. Nothing is owed for it.
+    pub(super) fn not_own_press(&self, scene: &Scene<'_>, at: Timestamp, by: Color, board: &AtPress) -> bool {
+        let index = match board {
+            AtPress::Move { index, .. } => Some(*index),
+            AtPress::Unchanged => scene.game.plies.len().checked_sub(1),
+            AtPress::Irregular { .. } => None,
+        };
+        let Some(ply) = index.and_then(|index| scene.game.plies.get(index)) else { return false };
+        let since = self.watch.last_press_before(at);
+        by == ply.after.turn() && since.is_none_or(|since| ply.made_at > since)
+    }
+
     fn exchange_sides(&mut self) {
         let watch = &mut self.watch;
         std::mem::swap(&mut watch.left.white, &mut watch.left.black);
@@ -596,6 +631,8 @@ impl Referee {
             std::mem::swap(&mut times.flag.white, &mut times.flag.black);
             times.running = times.running.map(|side| !side);
         }
+        std::mem::swap(&mut watch.at_press.white, &mut watch.at_press.black);
+        std::mem::swap(&mut watch.before_press.white, &mut watch.before_press.black);
         watch.forget_turns();
         std::mem::swap(&mut self.flags.white, &mut self.flags.black);
     }

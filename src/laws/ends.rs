@@ -166,11 +166,11 @@ impl Referee {
         );
         let irregular =
             count.checked_sub(1).and_then(|index| scene.game.plies.get(index)).is_some_and(|p| p.irregular);
-        self.kings_in_check(scene, count, &position, irregular);
-        if self.over.is_some() || irregular {
+        if !irregular && self.ended(scene, count, &position) {
             return;
         }
-        if self.ended(scene, count, &position) {
+        self.kings_in_check(scene, count, &position, irregular);
+        if irregular {
             return;
         }
         self.claimable(scene, count, &position);
@@ -233,13 +233,17 @@ impl Referee {
         let notice =
             notice.arg("result", result.word().to_owned()).advise(|a| a.result = Some(result.word().into()));
         // An illegal move before it that can still be put right comes first (7.5.1): the arbiter decides.
-        let doubtful = self.offences.iter().any(|offence| offence.open && offence.stood);
+        // So does a mate while an illegal position is waited for (13.4.4): nothing is decided here.
+        let waited = self.desk.live(Code::BothKingsInCheck).is_some();
+        let doubtful = waited || self.offences.iter().any(|offence| offence.open && offence.stood);
         let certainty = if doubtful { super::Certainty::NeedsArbiter } else { self.certain() };
         let notice =
             if doubtful && reason == ResultReason::Checkmate { notice.variant("irregular") } else { notice };
         self.raise(scene, notice.certainty(certainty));
         let flagged = self.mate_after_flag(scene, result, reason);
-        if doubtful {
+        if waited {
+            self.withdraw(scene);
+        } else if doubtful {
             self.propose(scene, result, reason);
         } else if !flagged {
             self.finish(scene, result, reason, ResultState::Final, Some(count));

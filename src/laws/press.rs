@@ -53,15 +53,23 @@ impl Referee {
             return;
         }
         self.desk.clear(scene, &[Code::IllegalMovePending]);
-        self.watch_sides(scene, by, mover, board);
+        if self.not_own_press(scene, at, by, board) {
+            return;
+        }
         match board {
             AtPress::Move { index, before_release } => self.completed(scene, at, by, *index, *before_release),
             AtPress::Unchanged if by == mover => self.pressed_without_move(scene, at, by),
             AtPress::Unchanged => self.pressed_back(scene, by),
             AtPress::Irregular { what, sensed, squares } if by == mover => {
                 self.pressed_irregular(scene, at, by, what, squares);
-                self.both_kings_after(scene, sensed);
                 let len = scene.game.plies.len();
+                if self.two_hands_waiting.take_if(|waiting| *waiting == (by, len)).is_some() {
+                    // An illegal move and two hands are one offence.
+                    let notice =
+                        Notice::new(Code::TwoHands).side(by).needs_arbiter().variant("same").key(len);
+                    self.raise(scene, notice);
+                }
+                self.both_kings_after(scene, sensed);
                 self.new_turn(scene.game, len);
             }
             // The opponent pressed the clock back over a fault that still stands.
@@ -86,7 +94,7 @@ impl Referee {
         self.judge_hands(scene, index, at);
         self.settle_to(scene, index + 1);
         self.milestones(scene);
-        if before_release && !self.options.assistant {
+        if before_release && !self.options.assistant && self.watch.swapped == 0 {
             self.raise(scene, Notice::new(Code::PressBeforeRelease).side(by).probable().key(index));
         }
         self.clear_incomplete(scene);
@@ -113,7 +121,6 @@ impl Referee {
         }
         let before = self.position_at(scene.game, index);
         let shown = scene.game.plies.get(index).map(|ply| ply.san.clone()).unwrap_or_default();
-        self.desk.clear_key(scene, Code::TwoHands, index);
         self.offend(scene, at, by, Code::TwoHands, "kind-two-hands", shown, before, |_| {});
         if let Some(offence) = self.offences.last_mut() {
             offence.ply = index;
@@ -445,7 +452,7 @@ impl Referee {
         let mut notice = Notice::new(code)
             .side(by)
             .key(format!("{len}/{}", at.millis()))
-            .certainty(self.certain())
+            .certainty(if code == Code::TwoHands { super::Certainty::NeedsArbiter } else { self.certain() })
             .arg("move", shown.clone())
             .arg("kind", Arg::Word(kind))
             .arg("count", count)
