@@ -2,10 +2,12 @@
 //!
 //! | file | what it holds |
 //! | --- | --- |
+//! | `import` | rounds from pairing programs |
 //! | `model` | event, section, round, pairing, team |
 //! | `player` | a player and his name |
 //! | `time_control` | periods, increments, the forms people write them in, rapid and blitz |
 
+pub mod import;
 mod model;
 mod order;
 mod player;

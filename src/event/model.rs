@@ -127,6 +127,24 @@ pub enum ByeKind {
     Zero,
 }
 
+impl Round {
+    /// Gives each game that has none an id that stays when boards, names or the event's name are
+    /// corrected: receivers know a game by it. `prefix` tells events and sections apart.
+    pub fn assign_game_ids(&mut self, prefix: &str) {
+        let taken: Vec<String> = self.pairings.iter().map(|pairing| pairing.game_id.clone()).collect();
+        let mut number = 0;
+        for pairing in &mut self.pairings {
+            while pairing.game_id.is_empty() {
+                number = (number + 1).max(if number == 0 { pairing.board } else { 0 });
+                let id = format!("{prefix}-r{}-g{number}", self.number);
+                if !taken.contains(&id) {
+                    pairing.game_id = id;
+                }
+            }
+        }
+    }
+}
+
 impl Section {
     /// The table where a board of this section stands.
     #[must_use]

@@ -1,6 +1,7 @@
 //! The one integration test binary.
 
 mod architecture;
+mod event;
 mod link;
 mod publish;
 mod record;

@@ -347,7 +347,7 @@ impl<'a> GameReader<'a> {
         let tag_result = tag_result.flatten().flatten();
         let result = match self.token {
             None => {
-                self.repair(self.bytes.len(), RepairKind::MissingResult);
+                self.repair(self.bytes.trim_ascii_end().len(), RepairKind::MissingResult);
                 tag_result
             }
             Some((at, text)) => {
