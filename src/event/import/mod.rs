@@ -5,6 +5,7 @@ mod note;
 mod pairs;
 mod pgn;
 mod trf;
+mod trf_round;
 
 pub use note::{ImportIssue, ImportNote, Refused};
 pub use pairs::{PairList, read_pair_list};
@@ -62,7 +63,7 @@ pub struct ImportOptions {
 pub enum FileKind {
     /// PGN.
     Pgn,
-    /// TRF16, TRFx or TRF-2026.
+    /// TRF16, `TRFx` or TRF-2026.
     Trf,
     /// Numbers by pairs.
     PairList,
@@ -109,7 +110,7 @@ pub fn import_round(bytes: &[u8], options: &ImportOptions) -> Result<Imported, R
     }
     match kind_of(bytes) {
         Some(FileKind::Pgn) => pgn::import_pgn(bytes, options),
-        Some(FileKind::Trf) => trf::import_trf(bytes, options),
+        Some(FileKind::Trf) => trf_round::import_trf(bytes, options),
         Some(FileKind::PairList) => Err(Refused::one(1, ImportIssue::PairListAlone)),
         None => Err(Refused::one(1, ImportIssue::UnknownKind)),
     }

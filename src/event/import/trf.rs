@@ -1,12 +1,12 @@
-//! TRF16, TRFx and TRF-2026: lines of fixed columns with a three-letter kind in front. They end with
+//! TRF16, `TRFx` and TRF-2026: lines of fixed columns with a three-letter kind in front. They end with
 //! LF, CRLF or a lone CR.
 
 use std::collections::BTreeMap;
 
-use super::{ImportIssue, ImportNote, ImportOptions, Imported, Refused, RoundDraft, is_bye_name};
+use super::{ImportIssue, ImportNote, Refused};
 use crate::{
-    event::{Bye, ByeKind, Pairing, Player, Team, TimeControl},
-    record::{GameResult, pgn::decode},
+    event::{ByeKind, Player, Team},
+    record::pgn::decode,
 };
 
 /// A tournament as a TRF has it.
@@ -87,8 +87,9 @@ impl TrfTournament {
             .take(round.saturating_sub(1) as usize)
             .flatten()
             .map(|game| match game.outcome {
-                TrfOutcome::Win | TrfOutcome::ForfeitWin => win,
-                TrfOutcome::Bye(ByeKind::Full | ByeKind::Allocated) => win,
+                TrfOutcome::Win
+                | TrfOutcome::ForfeitWin
+                | TrfOutcome::Bye(ByeKind::Full | ByeKind::Allocated) => win,
                 TrfOutcome::Draw | TrfOutcome::Bye(ByeKind::Half) => draw,
                 TrfOutcome::Loss => loss,
                 TrfOutcome::ForfeitLoss | TrfOutcome::Bye(ByeKind::Zero) | TrfOutcome::Open => 0,
@@ -404,172 +405,4 @@ fn bye_line(line: &str) -> Option<Vec<(u32, ByeKind, u32)>> {
     let ranks = columns.get(10, columns.0.len().max(10));
     let ranks: Option<Vec<u32>> = ranks.split_whitespace().map(|rank| rank.parse().ok()).collect();
     Some(ranks?.into_iter().take(1000).map(|rank| (round, kind, rank)).collect())
-}
-
-pub(super) fn import_trf(bytes: &[u8], options: &ImportOptions) -> Result<Imported, Refused> {
-    let (tournament, mut notes) = read_trf(bytes)?;
-    let refuse = |notes: &mut Vec<ImportNote>, issue| {
-        notes.push(ImportNote { line: 1, issue });
-        Err(Refused { reasons: std::mem::take(notes) })
-    };
-    let Some(round) = options.round.or_else(|| tournament.round_to_play()) else {
-        return refuse(&mut notes, ImportIssue::Empty);
-    };
-    let mut games = games_of(&tournament, round, &mut notes);
-    if games.is_empty() {
-        let known = tournament.round_to_play().is_some_and(|last| round > last);
-        let issue = if known { ImportIssue::RoundMissing { round } } else { ImportIssue::Empty };
-        return refuse(&mut notes, issue);
-    }
-    match &options.pair_list {
-        Some(list) => {
-            let place = |game: &(u32, u32, Option<GameResult>)| {
-                list.pairs.iter().position(|pair| *pair == (game.0, game.1)).unwrap_or(usize::MAX)
-            };
-            for &(white, black) in &list.pairs {
-                if white != 0 && black != 0 && !games.iter().any(|game| (game.0, game.1) == (white, black)) {
-                    // The list is what the pairing program said last.
-                    if tournament.players.contains_key(&white) && tournament.players.contains_key(&black) {
-                        games.push((white, black, None));
-                    }
-                    notes.push(ImportNote { line: 1, issue: ImportIssue::PairNotInFile { white, black } });
-                }
-            }
-            games.sort_by_key(place);
-        }
-        None => {
-            games.sort_by_key(|&(white, black, _)| {
-                let (a, b) = (tournament.points_before(white, round), tournament.points_before(black, round));
-                (std::cmp::Reverse(a.max(b)), std::cmp::Reverse(a + b), white.min(black))
-            });
-            notes.push(ImportNote { line: 1, issue: ImportIssue::BoardOrderGuessed });
-        }
-    }
-    let player =
-        |rank: &u32| tournament.players.get(rank).map(|player| player.player.clone()).unwrap_or_default();
-    let mut pairings: Vec<Pairing> = (1..)
-        .zip(&games)
-        .map(|(board, (white, black, result))| Pairing {
-            board,
-            white: player(white),
-            black: player(black),
-            result: *result,
-            ..Pairing::default()
-        })
-        .collect();
-    super::pgn::teams(&mut pairings);
-    let time_control =
-        match tournament.time_control.as_deref().map(|text| (text, text.parse::<TimeControl>())) {
-            Some((_, Ok(tc))) => Some(tc),
-            Some((text, Err(_))) => {
-                notes
-                    .push(ImportNote { line: 1, issue: ImportIssue::TimeControl { found: text.to_owned() } });
-                None
-            }
-            None => None,
-        };
-    let draft = RoundDraft {
-        event: tournament.name.clone(),
-        site: tournament.city.clone(),
-        round: Some(round),
-        date: tournament.dates.get(round as usize - 1).cloned().flatten(),
-        time_control,
-        byes: byes_of(&tournament, round),
-        teams: tournament.teams,
-        pairings,
-    };
-    Ok(Imported { draft, notes })
-}
-
-/// White, Black and result of each game of a round; every disagreement of the two lines is a note.
-fn games_of(
-    tournament: &TrfTournament,
-    round: u32,
-    notes: &mut Vec<ImportNote>,
-) -> Vec<(u32, u32, Option<GameResult>)> {
-    let of = |rank: u32| {
-        let player = tournament.players.get(&rank)?;
-        player.games.get(round.checked_sub(1)? as usize).copied().flatten()
-    };
-    let mut games: Vec<(u32, u32, Option<GameResult>)> = Vec::new();
-    for (&rank, player) in &tournament.players {
-        let Some(game) = of(rank) else { continue };
-        let Some(opponent) = game.opponent else { continue };
-        if games.iter().any(|&(white, black, _)| white == rank || black == rank) {
-            continue;
-        }
-        let line = player.line;
-        if !tournament.players.contains_key(&opponent) || opponent == rank {
-            let issue = ImportIssue::NoSuchPlayer { number: opponent, by: rank };
-            notes.push(ImportNote { line, issue });
-            continue;
-        }
-        let other = of(opponent);
-        let white_here = game.white.or_else(|| other.and_then(|other| other.white).map(|white| !white));
-        let (white, black) = if white_here == Some(false) { (opponent, rank) } else { (rank, opponent) };
-        let agree = other.is_some_and(|other| {
-            other.opponent == Some(rank)
-                && (other.white.is_none() || game.white.is_none() || other.white != game.white)
-        });
-        if !agree {
-            notes.push(ImportNote { line, issue: ImportIssue::OneSided { white, black, round } });
-        }
-        let result = result_of(game.outcome, other.map(|other| other.outcome));
-        let result = if white == rank { result } else { result.map(turned) };
-        games.push((white, black, result));
-    }
-    games
-}
-
-/// From the first player's side.
-fn result_of(own: TrfOutcome, other: Option<TrfOutcome>) -> Option<GameResult> {
-    use TrfOutcome as O;
-    Some(match (own, other) {
-        (O::Open | O::Bye(_), _) => return None,
-        (O::Win, _) => GameResult::WhiteWins,
-        (O::Loss, Some(O::Loss)) => GameResult::BothLose,
-        (O::Draw, Some(O::Loss)) => GameResult::HalfZero,
-        (O::Loss, Some(O::Draw)) => GameResult::ZeroHalf,
-        (O::Loss, _) => GameResult::BlackWins,
-        (O::Draw, _) => GameResult::Draw,
-        (O::ForfeitWin, _) => GameResult::WhiteForfeit,
-        (O::ForfeitLoss, Some(O::ForfeitLoss)) => GameResult::BothForfeit,
-        (O::ForfeitLoss, _) => GameResult::BlackForfeit,
-    })
-}
-
-/// The same result with the colours turned.
-fn turned(result: GameResult) -> GameResult {
-    use GameResult as R;
-    match result {
-        R::WhiteWins => R::BlackWins,
-        R::BlackWins => R::WhiteWins,
-        R::WhiteForfeit => R::BlackForfeit,
-        R::BlackForfeit => R::WhiteForfeit,
-        R::HalfZero => R::ZeroHalf,
-        R::ZeroHalf => R::HalfZero,
-        same => same,
-    }
-}
-
-fn byes_of(tournament: &TrfTournament, round: u32) -> Vec<Bye> {
-    let mut byes: Vec<(u32, ByeKind)> = Vec::new();
-    for (&rank, player) in &tournament.players {
-        let game = player.games.get(round as usize - 1).copied().flatten();
-        match game {
-            Some(TrfGame { outcome: TrfOutcome::Bye(kind), opponent: None, .. }) => byes.push((rank, kind)),
-            _ => {}
-        }
-    }
-    for &(of, kind, rank) in &tournament.byes {
-        if of == round && !byes.iter().any(|(known, _)| *known == rank) {
-            byes.push((rank, kind));
-        }
-    }
-    byes.into_iter()
-        .filter_map(|(rank, kind)| {
-            let player = tournament.players.get(&rank)?.player.clone();
-            (!is_bye_name(&player.name)).then_some(Bye { player, kind })
-        })
-        .collect()
 }
