@@ -1,9 +1,19 @@
 //! A DGT line: finds out whether one board or a chain is on it, and speaks to it accordingly.
+//!
+//! A single-board command makes every board of a chain leave bus mode, so the question "who is
+//! there" is asked on the bus first, where a lone board answers too: boards are in bus mode after
+//! power-up. Two answers, or a collision of answers, are a chain.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use crate::wire::dgt::{
+    Dropped, Event,
+    bus::{self, Address, Body, Request},
+};
 
 use super::{
-    config::PortConfig,
+    chain::Chain,
+    config::{Mode, PortConfig},
     driver::{Ask, Driver, Io},
     single::Single,
 };
@@ -11,38 +21,152 @@ use super::{
 /// What is on the line, as far as is known.
 pub(super) struct Line {
     config: PortConfig,
-    single: Single,
+    stage: Stage,
+}
+
+enum Stage {
+    /// Nobody knows yet.
+    Asking(Asking),
+    Single(Box<Single>),
+    Chain(Box<Chain>),
+}
+
+/// Who answered a ping to all so far.
+struct Asking {
+    decoder: bus::Decoder,
+    until: Duration,
+    /// A board that had been in single mode swallowed the first ping.
+    again_at: Option<Duration>,
+    found: BTreeSet<Address>,
+    collisions: bool,
 }
 
 impl Line {
     pub(super) fn new(config: &PortConfig) -> Self {
-        Self { config: config.clone(), single: Single::new(config) }
+        let stage = match config.mode {
+            Mode::Auto => Stage::Asking(Asking::new()),
+            Mode::Single => Stage::Single(Box::new(Single::new(config))),
+            Mode::Bus => Stage::Chain(Box::new(Chain::new(config))),
+        };
+        Self { config: config.clone(), stage }
     }
+
+    fn driver(&mut self) -> Option<&mut dyn Driver> {
+        match &mut self.stage {
+            Stage::Asking(_) => None,
+            Stage::Single(single) => Some(single.as_mut()),
+            Stage::Chain(chain) => Some(chain.as_mut()),
+        }
+    }
+
+    /// A fault of the line may mean that it was taken for the wrong thing.
+    fn doubt<T>(&mut self, result: Result<T, String>) -> Result<T, String> {
+        if let (Err(_), Mode::Auto) = (&result, self.config.mode) {
+            match &self.stage {
+                Stage::Single(single) if single.chain_suspected() => {
+                    self.stage = Stage::Chain(Box::new(Chain::new(&self.config)));
+                }
+                Stage::Single(single) if single.boards().is_empty() => {
+                    self.stage = Stage::Asking(Asking::new());
+                }
+                _ => {}
+            }
+        }
+        result
+    }
+}
+
+impl Asking {
+    fn new() -> Self {
+        Self {
+            decoder: bus::Decoder::new(),
+            until: Duration::ZERO,
+            again_at: None,
+            found: BTreeSet::new(),
+            collisions: false,
+        }
+    }
+}
+
+fn ping(io: &mut Io<'_>) {
+    io.send.extend(bus::Command { request: Request::Ping, address: Address::ALL }.encode());
 }
 
 impl Driver for Line {
     fn opened(&mut self, io: &mut Io<'_>) {
-        self.single = Single::new(&self.config);
-        self.single.opened(io);
+        match &mut self.stage {
+            Stage::Asking(asking) => {
+                *asking = Asking::new();
+                asking.until = io.now + self.config.timing.ping + Duration::from_millis(100);
+                asking.again_at = Some(io.now + Duration::from_millis(100));
+                ping(io);
+            }
+            Stage::Single(single) => {
+                **single = Single::new(&self.config);
+                single.opened(io);
+            }
+            Stage::Chain(chain) => chain.opened(io),
+        }
     }
 
     fn received(&mut self, bytes: &[u8], io: &mut Io<'_>) -> Result<(), String> {
-        self.single.received(bytes, io)
+        let Stage::Asking(asking) = &mut self.stage else {
+            let result = self.driver().map_or(Ok(()), |driver| driver.received(bytes, io));
+            return self.doubt(result);
+        };
+        for &byte in bytes {
+            match asking.decoder.push(byte) {
+                Some(Event::Message(bus::Reply { address, body: Body::Ping })) => {
+                    asking.found.insert(address);
+                }
+                Some(Event::Dropped(Dropped::Checksum(_))) => asking.collisions = true,
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn tick(&mut self, io: &mut Io<'_>) -> Result<(), String> {
-        self.single.tick(io)
+        let Stage::Asking(asking) = &mut self.stage else {
+            let result = self.driver().map_or(Ok(()), |driver| driver.tick(io));
+            return self.doubt(result);
+        };
+        if asking.again_at.is_some_and(|at| io.now >= at) {
+            asking.again_at = None;
+            ping(io);
+        }
+        let chain = asking.found.len() > 1 || asking.collisions;
+        if chain {
+            let mut chain = Chain::new(&self.config);
+            chain.expect(&asking.found);
+            self.stage = Stage::Chain(Box::new(chain));
+            self.opened(io);
+        } else if io.now >= asking.until {
+            self.stage = Stage::Single(Box::new(Single::new(&self.config)));
+            self.opened(io);
+        }
+        Ok(())
     }
 
     fn ask(&mut self, serial: Option<&str>, ask: Ask, io: &mut Io<'_>) {
-        self.single.ask(serial, ask, io);
+        if let Some(driver) = self.driver() {
+            driver.ask(serial, ask, io);
+        }
     }
 
     fn boards(&self) -> Vec<Arc<str>> {
-        self.single.boards()
+        match &self.stage {
+            Stage::Asking(_) => Vec::new(),
+            Stage::Single(single) => single.boards(),
+            Stage::Chain(chain) => chain.boards(),
+        }
     }
 
     fn patience(&self) -> Duration {
-        self.single.patience()
+        match &self.stage {
+            Stage::Asking(_) => Duration::from_millis(50),
+            Stage::Single(single) => single.patience(),
+            Stage::Chain(chain) => chain.patience(),
+        }
     }
 }

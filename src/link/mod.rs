@@ -15,6 +15,7 @@
 //! | `line`, `single`, `chain` | the DGT drivers: which of the two, one board, many on a line |
 //! | `registry`, `health`, `scan` | who holds which board; counters; patterns of paths |
 
+mod chain;
 mod config;
 mod driver;
 mod health;

@@ -103,7 +103,6 @@ impl Single {
         }
     }
 
-    #[expect(dead_code, reason = "asked as soon as chains are spoken to")]
     /// Two boards answered on this line: it is a chain, and must be spoken to as one.
     pub(super) fn chain_suspected(&self) -> bool {
         self.chain_suspected
@@ -477,7 +476,7 @@ impl Up {
 }
 
 /// A game is under way: neither an initial position nor a nearly empty board.
-fn under_way(squares: &Squares) -> bool {
+pub(super) fn under_way(squares: &Squares) -> bool {
     let start = shakmaty::Board::new();
     let pieces = squares.0.iter().filter(|content| content.piece().is_some()).count();
     pieces > 2

@@ -5,7 +5,7 @@
 
 use std::{fmt, ops::RangeInclusive, str::FromStr};
 
-use crate::wire::{ClockReading, ClockState, Content, Observation, Squares};
+use crate::wire::{ClockReading, ClockSide, ClockState, Content, Observation, Squares};
 
 use super::{
     clock::ClockMessage,
@@ -349,6 +349,12 @@ pub struct Translator {
 }
 
 impl Translator {
+    /// The last clock reading, if a clock is known.
+    #[must_use]
+    pub fn clock(&self) -> Option<ClockReading> {
+        self.clock
+    }
+
     /// Appends what the reply says. A reply to "from start" is history: see
     /// [`Tag::to_recovered`].
     pub fn observe(&mut self, body: &Body, out: &mut Vec<Observation>) {
@@ -356,8 +362,10 @@ impl Translator {
             Body::Board(squares) => out.push(Observation::Dump(*squares)),
             Body::Clock(clock) => {
                 if let Some(state) = clock.state() {
-                    if let ClockState::Reading(reading) = state {
-                        self.clock = Some(reading);
+                    match state {
+                        ClockState::Reading(reading) => self.clock = Some(reading),
+                        ClockState::Absent => self.clock = None,
+                        ClockState::Garbage | ClockState::Partial { .. } => {}
                     }
                     out.push(Observation::Clock(state));
                 }
@@ -392,7 +400,7 @@ impl Translator {
                 },
                 Tag::Time { left, seconds } => {
                     self.end_dump(out);
-                    out.extend(self.pressed(left, seconds).map(Observation::Clock));
+                    out.push(Observation::Clock(self.pressed(left, seconds)));
                 }
                 _ => {}
             }
@@ -409,13 +417,22 @@ impl Translator {
         }
     }
 
-    /// The reading that a press by this side makes; `None` while the other side's time is unknown.
-    fn pressed(&mut self, left: bool, seconds: u32) -> Option<ClockState> {
-        let reading = self.clock.as_mut()?;
+    /// What a press by this side says; the other side's time may not be known yet.
+    fn pressed(&mut self, left: bool, seconds: u32) -> ClockState {
+        let Some(reading) = self.clock.as_mut() else {
+            let side = Some(ClockSide { seconds, ..ClockSide::default() });
+            let (left_side, right_side) = if left { (side, None) } else { (None, side) };
+            return ClockState::Partial {
+                left: left_side,
+                right: right_side,
+                running: true,
+                left_to_move: !left,
+            };
+        };
         let side = if left { &mut reading.left } else { &mut reading.right };
         side.seconds = seconds;
         reading.left_to_move = !left;
         reading.running = true;
-        Some(ClockState::Reading(*reading))
+        ClockState::Reading(*reading)
     }
 }

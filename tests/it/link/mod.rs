@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by it")]
 
+mod chain;
+
 use std::{
     fs,
     os::fd::OwnedFd,
