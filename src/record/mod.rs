@@ -11,6 +11,6 @@ mod time;
 
 pub use game::{Game, GameResult, Ply, PlySource, PlyState, ResultReason, ResultState, Tags};
 pub use moves::{MoveFault, read_move, read_russian_move};
-pub use position::{Position, PositionKey};
+pub use position::{FenError, Position, PositionKey};
 pub use russian::{from_english, russian_san, russian_score};
 pub use time::{Seconds, Timestamp};

@@ -75,8 +75,7 @@ pub(crate) fn tournament(feed: &Feed) -> Value {
 pub(crate) fn index(feed: &Feed, round: u32) -> Option<Value> {
     let games = feed.round_games(round);
     let first = games.values().next()?;
-    let date =
-        first.game.tags.get("Date").map(|date| date.replace('.', "-")).filter(|date| !date.contains('?'));
+    let date = date(&first.game);
     let pairings: Vec<Value> = games
         .values()
         .map(|game| {
@@ -108,8 +107,13 @@ pub(crate) fn game(feed: &Feed, round: u32, number: usize) -> Option<Value> {
     }))
 }
 
+/// The day as `YYYY-MM-DD`, if it is known.
+pub(crate) fn date(game: &Game) -> Option<String> {
+    game.tags.get("Date").map(|date| date.replace('.', "-")).filter(|date| !date.contains('?'))
+}
+
 /// It is being played and its board speaks.
-fn is_live(game: &RoundGame) -> bool {
+pub(crate) fn is_live(game: &RoundGame) -> bool {
     game.current && game.info.status == TableStatus::Playing && game.info.link.online
 }
 

@@ -1,4 +1,4 @@
-//! What the listeners count, as Prometheus metrics.
+//! What the listeners count, as Prometheus metrics. The registry brings the prefix `arbiterd`.
 //!
 //! | name | what |
 //! | --- | --- |
@@ -36,10 +36,10 @@ pub(crate) struct ListenerMetrics {
 impl ServeMetrics {
     pub(crate) fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
-        registry.register("arbiterd_connections", "Open connections", metrics.connections.clone());
-        registry.register("arbiterd_requests", "HTTP requests", metrics.requests.clone());
-        registry.register("arbiterd_refused", "Connections refused by a limit", metrics.refused.clone());
-        registry.register("arbiterd_viewers", "Clients of the stream", metrics.viewers.clone());
+        registry.register("connections", "Open connections", metrics.connections.clone());
+        registry.register("requests", "HTTP requests", metrics.requests.clone());
+        registry.register("refused", "Connections refused by a limit", metrics.refused.clone());
+        registry.register("viewers", "Clients of the stream", metrics.viewers.clone());
         metrics
     }
 

@@ -21,6 +21,7 @@ pub mod config;
 mod desk;
 pub mod feed;
 mod listen;
+mod livechess;
 mod metrics;
 mod pages;
 mod pgn;
@@ -74,7 +75,7 @@ pub struct Deps {
     pub public: Arc<Feed>,
     /// Takes orders.
     pub commands: mpsc::Sender<CommandRequest>,
-    /// The daemon's own metrics; the listeners add theirs.
+    /// The daemon's own metrics, with the prefix `arbiterd`; the listeners add theirs.
     pub registry: Registry,
     /// Whether all is well, or what is not: the answer of `/readyz`.
     pub ready: Arc<dyn Fn() -> Result<(), String> + Send + Sync>,
@@ -198,6 +199,19 @@ impl Serving {
                 pgn: pgn::PgnCache::default(),
             });
             serving.public = Some(serving.listen("public", listen, router, metrics)?);
+        }
+        if let Some(listen) = &config.livechess {
+            let mut listen = listen.clone();
+            listen.origins.extend(livechess::ORIGINS.map(str::to_owned));
+            let metrics = metrics.listener("livechess");
+            let router = livechess::router(livechess::LiveChessState {
+                feed: desk_feed,
+                guard: access::guard::Guard::new(&listen),
+                tasks: serving.tasks.clone(),
+                stop: serving.stop.clone(),
+                metrics: metrics.clone(),
+            });
+            serving.livechess = Some(serving.listen("livechess", &listen, router, metrics)?);
         }
         serving.beat();
         Ok(serving)

@@ -3,6 +3,7 @@
 mod architecture;
 mod event;
 mod link;
+mod livechess;
 mod publish;
 mod record;
 mod serve;

@@ -8,7 +8,7 @@ use arbiterd::{
     laws::Entry,
     record::{GameResult, PlyState},
     serve::{
-        CommandRequest, Deps, Feed, ServeConfig, Serving,
+        Deps, Feed, ServeConfig, Serving,
         access::{Role, Tokens},
         config::ListenConfig,
         feed::Audience,
@@ -19,50 +19,10 @@ use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::support::{
+    house::House,
     net::{Socket, get, http, post, raw},
     script::Script,
 };
-
-struct House {
-    serving: Serving,
-    desk: Arc<Feed>,
-    public: Arc<Feed>,
-    commands: mpsc::Receiver<CommandRequest>,
-}
-
-impl House {
-    fn open(change: impl FnOnce(&mut ServeConfig)) -> Self {
-        let mut config = ServeConfig {
-            desk: Some(ListenConfig::loopback(0)),
-            public: Some(ListenConfig { any_origin: true, ..ListenConfig::loopback(0) }),
-            ..ServeConfig::default()
-        };
-        change(&mut config);
-        let (desk, public) = (Feed::new(Audience::Desk), Feed::new(Audience::Public));
-        let (sender, commands) = mpsc::channel(8);
-        let deps = Deps {
-            desk: desk.clone(),
-            public: public.clone(),
-            commands: sender,
-            registry: prometheus_client::registry::Registry::default(),
-            ready: Arc::new(|| Ok(())),
-        };
-        Self { serving: Serving::start(config, deps).expect("free ports"), desk, public, commands }
-    }
-
-    fn desk(&self) -> std::net::SocketAddr {
-        self.serving.desk.expect("a desk")
-    }
-
-    fn public(&self) -> std::net::SocketAddr {
-        self.serving.public.expect("a public listener")
-    }
-
-    fn push(&self, updates: &[Update]) {
-        self.desk.push(updates);
-        self.public.push(updates);
-    }
-}
 
 #[tokio::test]
 async fn the_stream_says_hello_then_all_there_is_then_every_change() {
@@ -390,7 +350,7 @@ async fn a_desk_without_tokens_never_opens_to_the_network() {
             desk: Feed::new(Audience::Desk),
             public: Feed::new(Audience::Public),
             commands,
-            registry: prometheus_client::registry::Registry::default(),
+            registry: prometheus_client::registry::Registry::with_prefix("arbiterd"),
             ready: Arc::new(|| Err("the journal is not there".to_owned())),
         }
     };
