@@ -2,6 +2,8 @@
 
 mod architecture;
 mod event;
+mod cases;
+mod end_to_end;
 mod link;
 mod livechess;
 mod publish;
