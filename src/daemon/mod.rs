@@ -97,7 +97,7 @@ impl Daemon {
         let now = wall::now();
         let hall = recover(&journal, |updates| {
             outlets.desk(updates);
-            outlets.queue(updates.to_vec());
+            outlets.queue(updates);
             outlets.release(now);
         })?;
         let inputs = journal.len()?;

@@ -1,28 +1,23 @@
 //! Where updates go once they are durable: the desk at once, everything public after the delay.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::sync::Arc;
 
-use crate::{
-    hall::{Update, UpdateBody},
-    record::Timestamp,
-    serve::Feed,
-};
+use crate::{hall::Update, publish::delay::Delay, record::Timestamp, serve::Feed};
 
-use super::Publisher;
+use super::publisher::Publisher;
 
 /// The feeds and outputs behind the hall.
 pub(super) struct Outlets {
-    pub(super) desk: Arc<Feed>,
-    pub(super) public: Arc<Feed>,
+    desk: Arc<Feed>,
+    public: Arc<Feed>,
     /// Outputs that write files or call other machines; fed behind the delay.
     pub(super) publishers: Vec<Publisher>,
-    waiting: VecDeque<Update>,
-    delay_millis: i64,
+    delay: Delay,
 }
 
 impl Outlets {
     pub(super) fn new(desk: Arc<Feed>, public: Arc<Feed>, publishers: Vec<Publisher>) -> Self {
-        Self { desk, public, publishers, waiting: VecDeque::new(), delay_millis: 0 }
+        Self { desk, public, publishers, delay: Delay::default() }
     }
 
     /// Shows updates at the desk.
@@ -32,24 +27,17 @@ impl Outlets {
         }
     }
 
-    /// Queues durable updates for the public.
-    pub(super) fn queue(&mut self, updates: Vec<Update>) {
-        for update in updates {
-            if let UpdateBody::Round(round) = &update.body {
-                self.delay_millis = round["delay_seconds"].as_i64().unwrap_or(0) * 1000;
-            }
-            self.waiting.push_back(update);
-        }
+    /// Queues updates for the public.
+    pub(super) fn queue(&mut self, updates: &[Update]) {
+        self.delay.push(updates);
     }
 
     /// Lets out what is old enough.
     pub(super) fn release(&mut self, now: Timestamp) {
-        let due = |update: &Update| now.since(update.at) >= self.delay_millis;
-        let count = self.waiting.iter().take_while(|update| due(update)).count();
-        if count == 0 {
+        let updates = self.delay.pop(now);
+        if updates.is_empty() {
             return;
         }
-        let updates: Vec<Update> = self.waiting.drain(..count).collect();
         self.public.push(&updates);
         let shared: Arc<[Update]> = updates.into();
         for publisher in &mut self.publishers {
@@ -59,6 +47,6 @@ impl Outlets {
 
     /// When the next update is old enough.
     pub(super) fn next_release(&self) -> Option<Timestamp> {
-        self.waiting.front().map(|update| update.at.plus(self.delay_millis))
+        self.delay.next_due()
     }
 }

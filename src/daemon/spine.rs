@@ -151,7 +151,7 @@ impl Spine {
     /// The desk sees everything at once; the public only what is on the disk and old enough.
     pub(super) fn show(&mut self, updates: Vec<Update>, kept: Kept, now: Timestamp) {
         self.outlets.desk(&updates);
-        self.outlets.queue(updates);
+        self.outlets.queue(&updates);
         if kept == Kept::Durable {
             self.outlets.release(now);
         }

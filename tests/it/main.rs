@@ -1,9 +1,9 @@
 //! The one integration test binary.
 
 mod architecture;
-mod event;
 mod cases;
 mod end_to_end;
+mod event;
 mod link;
 mod livechess;
 mod publish;
