@@ -29,10 +29,12 @@ export function claimDialog(context, table) {
       send.disabled = true;
       const entry = { act: 'claim', side: chosen.side, kind: chosen.kind };
       if (WITH_MOVE.has(chosen.kind) && picker.uci) entry.intended = picker.uci;
+      // The stream may bring the answer before the order itself is answered.
+      const coming = nextAnswer(context, table.table);
       const answer = await attempt(() => enter(table.table, entry));
       send.disabled = false;
       if (!answer) return;
-      const found = (answer.updates ?? []).filter((update) => update.type === 'answer').at(-1)?.answer ?? await nextAnswer(context, table.table);
+      const found = (answer.updates ?? []).filter((update) => update.type === 'answer').at(-1)?.answer ?? await coming;
       if (found) fill(form, form.querySelector('header'), answerView(context, table, found, entry, close));
       else close();
       form.closest('dialog').classList.add('wide');
@@ -47,11 +49,11 @@ export function claimDialog(context, table) {
   }, { wide: true });
 }
 
-/** The answer as the stream brings it, if it comes within two seconds. */
+/** The answer as the stream brings it, if it comes within five seconds. */
 function nextAnswer({ store }, number) {
   return new Promise((done) => {
     const stop = store.subscribe((kind, table, message) => { if (kind === 'answer' && table === number) { finish(message.answer); } });
-    const timer = setTimeout(() => finish(null), 2000);
+    const timer = setTimeout(() => finish(null), 5000);
     function finish(answer) { stop(); clearTimeout(timer); done(answer); }
   });
 }

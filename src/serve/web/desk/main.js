@@ -97,6 +97,8 @@ function desk(me) {
   let shown = null;
   let turn = 0;
   const route = async () => {
+    // A sign-in link opened in a page that is already here.
+    if (location.hash.startsWith('#token=')) { location.reload(); return; }
     const path = location.hash.replace(/^#\/?/, '').split('?')[0];
     const key = location.hash;
     if (key === shown) return;

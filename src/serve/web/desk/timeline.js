@@ -7,8 +7,8 @@ export const SCAN = 250;
 export const CLOCK_LAG = 1000;
 
 export const PALETTES = {
-  light: { paper: '#fffefb', ink: '#22262a', soft: '#5b5f64', line: '#dcd7ca', lane: '#f4f2ec', own: '#1d6152', doubt: '#d89a1f', empty: '#c9c3b4', press: '#b3211b', cursor: '#28599f' },
-  dark: { paper: '#1b2023', ink: '#e8e5dd', soft: '#a6adb2', line: '#30383d', lane: '#23292d', own: '#74cbb4', doubt: '#e0ac45', empty: '#4a545a', press: '#ff8b80', cursor: '#8ab8f5' },
+  light: { paper: '#fffefb', ink: '#22262a', soft: '#5b5f64', line: '#dcd7ca', lane: '#f4f2ec', own: '#1d6152', doubt: '#d89a1f', empty: '#c9c3b4', press: '#b3211b', cursor: '#28599f', square: '#ebe5d5' },
+  dark: { paper: '#1b2023', ink: '#e8e5dd', soft: '#a6adb2', line: '#30383d', lane: '#262d31', own: '#74cbb4', doubt: '#e0ac45', empty: '#566068', press: '#ff8b80', cursor: '#8ab8f5', square: '#a9b3a8' },
 };
 
 /** Seconds with one decimal, with the comma where people write one. */
@@ -27,7 +27,9 @@ export function readTouches(touches) {
   return touches.map((touch, index) => {
     const before = last.get(touch.square);
     last.set(touch.square, touch.at);
-    const near = (other) => other && other.square !== touch.square && Math.abs(other.at - touch.at) < SCAN;
+    // A man that leaves one square and comes to another cannot have come first.
+    const same = (a, b) => a.from !== null && a.to === null && b.to === a.from;
+    const near = (other) => other && other.square !== touch.square && Math.abs(other.at - touch.at) < SCAN && !same(other, touch) && !same(touch, other);
     return { ...touch, rested: before === undefined ? null : touch.at - before, unsure: near(touches[index - 1]) || near(touches[index + 1]) };
   });
 }
@@ -58,6 +60,7 @@ export function timeline({ touches, marks, from, to, cursor, width, colours, wor
     shapes.push({ line: [x(at), TOP - 8, x(at), clockTop + 34], stroke: colours.line });
     const time = new Date(at);
     const two = (value) => String(value).padStart(2, '0');
+    if (x(at) < LEFT + 20 || x(at) > right - 18) continue;
     shapes.push({ text: `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}${step < 1 ? `${comma ? ',' : '.'}${Math.floor(time.getMilliseconds() / 100)}` : ''}`, at: [x(at), TOP - 14], size: 11, anchor: 'middle', fill: colours.soft });
   }
 
@@ -72,10 +75,10 @@ export function timeline({ touches, marks, from, to, cursor, width, colours, wor
       const wide = x(end) - x(touch.at);
       if (!touch.to) {
         shapes.push({ rect: [x(touch.at), top + LANE / 2 - 3, Math.max(1, wide), 6], fill: colours.empty, round: 3 });
-      } else if (next && wide > 54) {
-        shapes.push({ line: [x(touch.at) + 20, top + LANE / 2, x(end) - 8, top + LANE / 2], stroke: colours.soft, dash: [2, 3] });
+      } else if (next && wide > 40) {
+        shapes.push({ line: [x(touch.at) + 28, top + LANE / 2, x(end) - 8, top + LANE / 2], stroke: colours.soft, dash: [2, 3] });
       }
-      if (next && wide > 40) shapes.push({ text: `${tenths(next.at - touch.at, comma)} ${words.s}`, at: [x(touch.at) + (wide + (touch.to ? 14 : 0)) / 2, top + LANE / 2 - 5], size: 10.5, anchor: 'middle', fill: colours.soft });
+      if (next && wide > 64) shapes.push({ text: `${tenths(next.at - touch.at, comma)} ${words.s}`, at: [x(touch.at) + (wide + 24) / 2, top + LANE / 2 - 5], size: 10.5, anchor: 'middle', fill: colours.soft });
     });
     for (const touch of own) {
       const at = x(touch.at);
@@ -84,8 +87,8 @@ export function timeline({ touches, marks, from, to, cursor, width, colours, wor
       shapes.push({ rect: [back, top + 5, Math.max(2, at - back), LANE - 10], fill: touch.unsure ? colours.doubt : colours.own, opacity: touch.unsure ? 0.55 : 0.28, round: 2 });
       shapes.push({ line: [at, top + 4, at, top + LANE - 4], stroke: touch.unsure ? colours.doubt : colours.own, width: 2 });
       const name = pieceName(touch.to ?? touch.from);
-      if (name) shapes.push({ piece: name, at: [at + 1, top + 6], size: LANE - 12, opacity: touch.to ? 1 : 0.35 });
-      if (!touch.to) shapes.push({ text: '↑', at: [at + 8, top + LANE - 7], size: 12, bold: true, fill: colours.ink });
+      if (name) shapes.push({ rect: [at + 2, top + 5, LANE - 10, LANE - 10], fill: colours.square, round: 3, opacity: touch.to ? 1 : 0.45 }, { piece: name, at: [at + 3, top + 6], size: LANE - 12, opacity: touch.to ? 1 : 0.4 });
+      if (!touch.to) shapes.push({ text: '↑', at: [at + 14, top + LANE / 2 + 5], size: 15, bold: true, anchor: 'middle', fill: '#22262a' });
     }
   });
   if (!squares.length) shapes.push({ text: words.none, at: [(LEFT + right) / 2, TOP + 22], size: 13, anchor: 'middle', fill: colours.soft });

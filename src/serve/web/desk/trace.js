@@ -38,7 +38,7 @@ export class TraceView {
     this.alertText = el('p', { class: 'alert-line', hidden: true });
     this.when = el('p', { class: 'when' });
     this.list = el('ol', { class: 'touches' });
-    this.spans = SPANS.map((seconds) => el('button', { type: 'button', 'data-span': seconds, text: seconds < 60 ? t('seconds', { n: seconds }) : t('minutes', { n: seconds / 60 }), on: { click: () => { this.#span = seconds; this.draw(); } } }));
+    this.spans = SPANS.map((seconds) => el('button', { type: 'button', 'data-span': seconds, text: seconds < 60 ? `${seconds} ${t('s')}` : `${seconds / 60} ${t('min')}`, on: { click: () => { this.#span = seconds; this.draw(); } } }));
     this.playButton = iconButton('play', t('trace.play'), () => this.#play());
     this.liveButton = el('button', { type: 'button', class: 'button', text: t('trace.live'), on: { click: () => { this.#end = null; this.#cursor = null; this.#stop(); this.draw(); } } });
     this.speed = el('select', { 'aria-label': t('trace.speed') }, [0.25, 0.5, 1, 2].map((value) => el('option', { value, text: `× ${value}` })));

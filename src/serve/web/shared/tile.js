@@ -3,9 +3,9 @@
 import { Board } from './board.js';
 import { checkedKing, moveSquares, notation, plyNumber, stateOf } from './chess.js';
 import { clockText, secondsLeft } from './clock.js';
-import { el, fill, icon, setAttr, setText } from './dom.js';
+import { el, fill, icon, setText } from './dom.js';
 import { t } from './i18n.js';
-import { playerLine, playerText, resultText, reasonText } from './people.js';
+import { playerLine, reasonText, resultText } from './people.js';
 import { pref } from './prefs.js';
 import { fenAt } from './store.js';
 
@@ -33,6 +33,9 @@ export class Tile {
     this.desk = desk;
     this.wall = wall;
     this.board = new Board({ glide });
+    // The link is read out by its words; sixty-four squares of each board would drown them.
+    this.board.root.removeAttribute('role');
+    this.board.root.setAttribute('aria-hidden', 'true');
     this.root = el(wall ? 'div' : 'a', { class: 'tile', ...(wall ? {} : { href }) });
     for (const side of ['black', 'white']) {
       const clock = el('span', { class: 'clock' });
@@ -52,7 +55,6 @@ export class Tile {
     if (this.#shown.players !== table.players) {
       this.#shown.players = table.players;
       for (const side of ['black', 'white']) fill(this.#sides[side].who, playerLine(table.players?.[side]));
-      setAttr(this.root, 'aria-label', this.wall ? null : t('tile', { n: table.table, white: playerText(table.players?.white), black: playerText(table.players?.black) }));
     }
     setText(this.number, String(table.table));
     const fen = fenAt(table);
