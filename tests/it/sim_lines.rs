@@ -184,3 +184,86 @@ fn chesslink_answers_as_published() {
     assert_eq!(&status[..65], "srnbqkbnrpppppppp................................PPPPPPPPRNBQKBNR");
     assert_eq!(status.len(), 67);
 }
+
+/// The board's own memory: what was played while no one listened, and what a power cut leaves out.
+#[test]
+fn the_log_tells_what_was_played_meanwhile() {
+    let setup = DeviceSetup::default();
+    let mut board = Firmware::new(BoardConfig { paced: false, setup, ..BoardConfig::default() });
+    let pawn = |color| Piece { color, role: Role::Pawn };
+    let mut out = Vec::new();
+    board.receive(0, &[0x4b]);
+    let play = |board: &mut Firmware, at: u64, from, to, color| {
+        board.act(at, Action::Lift(from));
+        board.act(at + 600, Action::Put(to, pawn(color)));
+        board.act(at + 1_200, Action::Press(color));
+    };
+    board.act(500, Action::Start);
+    play(&mut board, 1_000, Square::E2, Square::E4, Color::White);
+    board.advance(5_000, &mut out);
+    board.power_off(5_000);
+    play(&mut board, 6_000, Square::E7, Square::E5, Color::Black);
+    board.advance(9_000, &mut out);
+    out.clear();
+    board.advance(9_500, &mut out);
+    assert!(out.is_empty(), "no power, no word");
+    board.power_on(10_000);
+    board.advance(10_100, &mut out);
+    board.receive(10_100, &[0x49]);
+    board.advance(11_000, &mut out);
+    let log = &out.last().expect("the log").1;
+    assert_eq!(log.len(), 0x1f03);
+    let tags: Vec<Tag> = Tags::new(&log[3..]).filter(|tag| !matches!(tag, Tag::Nop(_))).collect();
+    let cut = tags.iter().rposition(|tag| *tag == Tag::PowerUp).expect("power came back");
+    let e4 = arbiterd::wire::BoardSquare::from_chess(Square::E4, false);
+    let white = arbiterd::wire::Content::Piece(pawn(Color::White));
+    assert!(tags[..cut].contains(&Tag::Field { square: e4, content: white, quick: false }));
+    assert!(tags[..cut].iter().any(|tag| matches!(tag, Tag::Time { left: true, .. })));
+    let e7 = arbiterd::wire::BoardSquare::from_chess(Square::E7, false);
+    let lifted = |tag: &Tag| matches!(tag, Tag::Field { square, .. } if *square == e7);
+    assert!(!tags[33..].iter().any(lifted), "nobody noticed e7-e5 itself");
+    assert_eq!(tags[cut + 1..].iter().filter(|tag| matches!(tag, Tag::Field { .. })).count(), 32);
+}
+
+mod any_bytes {
+    //! Whatever a program sends, a board goes on.
+
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(50))]
+
+        #[test]
+        fn no_board_is_put_out(pieces in proptest::collection::vec(
+            (0u64..400, proptest::collection::vec(any::<u8>(), 0..24)), 0..40)
+        ) {
+            let mut lines: Vec<Box<dyn Line>> = vec![
+                Box::new(chain(1).boards()[0].clone()),
+                Box::new(chain(3)),
+                Box::new(Certabo::new(&DeviceSetup::default(), false)),
+                Box::new(Millennium::new(&DeviceSetup::default())),
+            ];
+            let mut now = 0;
+            let mut out = Vec::new();
+            for (wait, bytes) in pieces {
+                now += wait;
+                for line in &mut lines {
+                    line.advance(now, &mut out);
+                    line.receive(now, &bytes);
+                }
+            }
+            for line in &mut lines {
+                line.advance(now + 20_000, &mut out);
+            }
+            // A DGT board answers its serial number again, in whatever state it was left.
+            out.clear();
+            now += 20_000;
+            // (Whatever long command was left half sent is filled up first.)
+            lines[0].receive(now, &[0x40; 100]);
+            lines[0].receive(now, &[0x45]);
+            lines[0].advance(now + 10_000, &mut out);
+            prop_assert!(out.iter().any(|(_, bytes)| bytes.starts_with(&[0x91])));
+        }
+    }
+}

@@ -186,3 +186,86 @@ fn initial(rotated: bool) -> Squares {
 fn four_rows(squares: &Squares) -> bool {
     squares.0[16..48].iter().all(|content| *content == content_from_code(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::{Color, Piece, Role, Square};
+
+    use super::*;
+    use crate::wire::dgt::Tags;
+
+    fn tags(stream: &[u8]) -> Vec<Tag> {
+        Tags::new(stream).filter(|tag| !matches!(tag, Tag::Nop(_))).collect()
+    }
+
+    fn square(square: Square) -> BoardSquare {
+        BoardSquare::from_chess(square, false)
+    }
+
+    /// Changes the board and writes it down.
+    fn change(log: &mut Eeprom, squares: &mut Squares, at: u64, on: Square, piece: Option<Piece>) -> bool {
+        squares.set(square(on), piece.into());
+        log.field(at, square(on), piece.into(), squares)
+    }
+
+    #[test]
+    fn a_flickering_piece_overwrites_its_own_last_tag() {
+        let (mut log, mut squares) = (Eeprom::new(), initial(false));
+        let pawn = Piece { color: Color::White, role: Role::Pawn };
+        squares.set(square(Square::A2), Content::Empty);
+        for round in 0..10 {
+            change(&mut log, &mut squares, round * 2_000, Square::E2, None);
+            change(&mut log, &mut squares, round * 2_000 + 100, Square::E2, Some(pawn));
+        }
+        let fields = tags(&log.take_changes());
+        let written = fields.iter().filter(|tag| matches!(tag, Tag::Field { .. })).count();
+        assert_eq!(written, 2, "{fields:?}");
+        assert!(fields.contains(&Tag::Field {
+            square: square(Square::E2),
+            content: Content::Piece(pawn),
+            quick: true
+        }));
+    }
+
+    #[test]
+    fn the_start_position_is_tagged_once_until_three_men_have_left() {
+        let (mut log, mut squares) = (Eeprom::new(), initial(true));
+        let pawn = Piece { color: Color::White, role: Role::Pawn };
+        let files = [Square::A2, Square::B2, Square::C2];
+        let mut at = 0;
+        let mut lift_and_return = |log: &mut Eeprom, men: usize| {
+            for turn in 0..2 {
+                for on in &files[..men] {
+                    at += 1_000;
+                    let on = BoardSquare::from_chess(*on, true);
+                    squares.set(on, (turn == 1).then_some(pawn).into());
+                    log.field(at, on, squares.get(on), &squares);
+                }
+            }
+            let found = tags(&log.take_changes());
+            found.iter().filter(|tag| **tag == Tag::Begin { rotated: true }).count()
+        };
+        assert_eq!(lift_and_return(&mut log, 1), 1);
+        assert_eq!(lift_and_return(&mut log, 2), 0, "not again");
+        assert_eq!(lift_and_return(&mut log, 3), 1);
+    }
+
+    #[test]
+    fn the_ring_keeps_the_newest_and_ends_with_its_mark() {
+        let (mut log, mut squares) = (Eeprom::new(), initial(false));
+        log.power_up(&squares);
+        for round in 0..5_000u32 {
+            let on = Square::new(16 + round % 32);
+            let knight = Piece { color: Color::White, role: Role::Knight };
+            let piece = (round / 32 % 2 == 0).then_some(knight);
+            change(&mut log, &mut squares, u64::from(round) * 1_000, on, piece);
+        }
+        let download = log.download();
+        assert_eq!(download.len(), CELLS);
+        assert_eq!(download.last(), Some(&0x6b));
+        let found = tags(&download);
+        assert!(!found.contains(&Tag::PowerUp), "overwritten");
+        assert!(found.len() > 3_000, "{}", found.len());
+        assert!(tags(&log.download()).contains(&Tag::Downloaded));
+    }
+}
