@@ -2,8 +2,10 @@
 
 mod architecture;
 mod cases;
+mod config;
 mod end_to_end;
 mod event;
+mod hall;
 mod link;
 mod livechess;
 mod publish;

@@ -1,0 +1,127 @@
+//! The hall is a fold: the same inputs give the same updates, byte for byte, however often it is
+//! asked in between, and whether the inputs come live or out of a journal.
+
+use arbiterd::{
+    hall::{
+        BoardKey, Command, EventSetup, Hall, Input, InputBody, OptionsSetup, RoundSetup, TableId, TableSetup,
+        Update,
+    },
+    journal::{Journal, JournalError},
+    record::{Position, Tags, Timestamp},
+    sim::{Level, famous_games, play_virtual},
+    wire::{BoardIdentity, LinkEvent, Observation},
+};
+
+/// A hall of three tables whose boards are played at by human hands, as inputs in order of time.
+fn inputs() -> Vec<Input> {
+    let begin = Timestamp::from_millis(0);
+    let command = |command| Input { at: begin, body: InputBody::Command { by: "test".to_owned(), command } };
+    let key = |index: usize| BoardKey(format!("{}", 40_001 + index));
+    let tables = (0..3).map(|index| TableSetup {
+        table: TableId(index as u32 + 1),
+        board: Some(key(index)),
+        white: arbiterd::event::Player::named(format!("White {index}")),
+        black: arbiterd::event::Player::named(format!("Black {index}")),
+        start: Position::default(),
+        profile: None,
+        time_control: Some("5400+30".to_owned()),
+        tags: Tags::default(),
+        options: OptionsSetup::default(),
+    });
+    let mut inputs = vec![
+        command(Command::Event { event: EventSetup { id: "test".to_owned(), ..EventSetup::default() } }),
+        command(Command::Round { round: RoundSetup { number: 1, date: None, tables: tables.collect() } }),
+    ];
+    for (index, game) in famous_games().iter().take(3).enumerate() {
+        let identity = BoardIdentity { serial: key(index).0, ..BoardIdentity::default() };
+        let up = InputBody::Board(key(index), Observation::Link(LinkEvent::Up(identity)));
+        inputs.push(Input { at: begin, body: up });
+        for (at, observation) in play_virtual(game, Level::Human, index as u64) {
+            inputs.push(Input {
+                at: Timestamp::from_millis(at),
+                body: InputBody::Board(key(index), observation),
+            });
+        }
+    }
+    inputs.sort_by_key(|input| input.at);
+    inputs
+}
+
+fn texts(updates: &[Update]) -> Vec<String> {
+    updates.iter().map(|update| update.to_json(true).to_string()).collect()
+}
+
+#[test]
+fn the_same_inputs_give_the_same_bytes_however_often_it_is_asked() {
+    let inputs = inputs();
+    let last = inputs.last().expect("inputs").at.plus(60_000);
+
+    let mut seldom = Hall::new();
+    let mut at_once: Vec<String> = inputs.iter().flat_map(|input| texts(&seldom.apply(input))).collect();
+    at_once.extend(texts(&seldom.advance(last)));
+
+    let mut often = Hall::new();
+    let mut step_by_step = Vec::new();
+    let mut now = Timestamp::from_millis(0);
+    for input in &inputs {
+        while now < input.at {
+            now = now.plus(170).min(input.at);
+            step_by_step.extend(texts(&often.advance(now)));
+        }
+        step_by_step.extend(texts(&often.apply(input)));
+    }
+    while now < last {
+        now = now.plus(170);
+        step_by_step.extend(texts(&often.advance(now.min(last))));
+    }
+    for (index, (a, b)) in at_once.iter().zip(&step_by_step).enumerate() {
+        assert_eq!(a, b, "update {index}");
+    }
+    assert_eq!(at_once.len(), step_by_step.len());
+    for (index, game) in famous_games().iter().take(3).enumerate() {
+        let record = seldom.game(TableId(index as u32 + 1)).expect("a game");
+        let moves: Vec<String> = record.plies.iter().map(|ply| ply.uci.to_string()).collect();
+        assert_eq!(moves, game.uci(), "table {}", index + 1);
+    }
+}
+
+#[test]
+fn a_journal_gives_the_hall_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("hall.sqlite");
+    let inputs = inputs();
+    let mut live = Hall::new();
+    let told: Vec<String> = inputs.iter().flat_map(|input| texts(&live.apply(input))).collect();
+
+    let mut journal = Journal::open(&path).expect("a new journal");
+    let lines: Vec<String> = inputs.iter().map(|input| serde_json::to_string(input).expect("JSON")).collect();
+    for group in lines.chunks(97) {
+        journal.append(group.iter().map(String::as_str)).expect("room");
+    }
+    drop(journal);
+
+    let mut again = Vec::new();
+    let journal = Journal::open(&path).expect("the same journal");
+    let hall = arbiterd::daemon::recover(&journal, |updates| again.extend(texts(updates))).expect("readable");
+    assert_eq!(hall.seq(), live.seq());
+    assert!(told == again, "the updates out of the journal are those that were told");
+}
+
+#[test]
+fn numbers_have_no_gaps_and_an_input_that_cannot_be_read_is_named() {
+    let mut hall = Hall::new();
+    let mut next = 1;
+    for input in inputs() {
+        for update in hall.apply(&input) {
+            assert_eq!(update.seq.0, next);
+            next += 1;
+        }
+    }
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut journal = Journal::open(&folder.path().join("hall.sqlite")).expect("a new journal");
+    journal.append(["{\"at\":0,\"board\":[\"1\",{\"square\":[99,\".\"]}]}"]).expect("room");
+    let error = arbiterd::daemon::recover(&journal, |_| ()).expect_err("square 99");
+    assert!(matches!(error, JournalError::Damaged { .. }));
+    assert!(error.to_string().contains("input 1"), "{error}");
+}
