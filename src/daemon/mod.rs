@@ -23,7 +23,7 @@ use prometheus_client::registry::Registry;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-pub use archive::export;
+pub use archive::{ExportError, export};
 pub use recovery::recover;
 pub use settings::Settings;
 

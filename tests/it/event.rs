@@ -70,11 +70,8 @@ fn trf_rounds_come_with_results_and_byes() {
         .iter()
         .map(|p| (p.white.rank.unwrap_or(0), p.black.rank.unwrap_or(0), p.result))
         .collect();
-    use GameResult::{BlackWins, WhiteWins};
-    assert_eq!(
-        boards,
-        [(2, 1, Some(BlackWins)), (4, 3, Some(BlackWins)), (6, 5, Some(BlackWins))].map(|b| b)
-    );
+    let lost = Some(GameResult::BlackWins);
+    assert_eq!(boards, [(2, 1, lost), (4, 3, lost), (6, 5, lost)]);
     assert!(imported.notes.iter().any(|note| note.issue == ImportIssue::BoardOrderGuessed));
     let third = import_round(&bytes, &ImportOptions { round: Some(3), pair_list: None });
     assert!(third.is_err(), "nothing is paired in round 3");
