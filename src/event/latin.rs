@@ -72,6 +72,7 @@ fn push(out: &mut String, latin: &str, upper: bool, shouting: bool) {
     }
 }
 
+#[expect(clippy::match_same_arms, reason = "one table a script")]
 fn letter(c: char) -> Option<&'static str> {
     Some(match c {
         // Cyrillic: Russian, Ukrainian, Belarusian, Serbian, Macedonian, Kazakh.

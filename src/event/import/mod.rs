@@ -82,7 +82,7 @@ pub fn kind_of(bytes: &[u8]) -> Option<FileKind> {
     match first {
         [b'[', ..] => Some(FileKind::Pgn),
         _ if is_din(first) => Some(FileKind::Trf),
-        _ if first.iter().all(|byte| byte.is_ascii_digit()) => Some(FileKind::PairList),
+        _ if first.iter().all(u8::is_ascii_digit) => Some(FileKind::PairList),
         // Text before the first tag.
         _ => lines.any(|line| line.starts_with(b"[") && line.ends_with(b"]")).then_some(FileKind::Pgn),
     }
