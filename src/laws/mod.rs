@@ -22,6 +22,7 @@ mod options;
 mod press;
 mod profile;
 mod referee;
+mod review;
 mod texts;
 mod time_control;
 mod touch;
@@ -36,4 +37,5 @@ pub use profile::{
     BothFlags, ColoursCount, CorrectionWindow, Discipline, Editions, Profile, ProfileError, Quickplay, Rules,
 };
 pub use referee::{ClockTimes, Referee, Ruling};
+pub use review::{Events, Review};
 pub use time_control::{IncrementMode, Period, TimeControl, TimeControlError};
