@@ -21,16 +21,16 @@ use crate::{
     laws::{Code, Events, Profile, Review, mate},
     record::{
         Game, GameResult, Position,
-        pgn::{self, Lexer, RawGame, Token},
+        pgn::{self, Lexer, RawGame, RefusalKind, Token},
     },
 };
 
 /// Arguments of `arbiterd check`.
-#[derive(Debug, Parser)]
+#[derive(Clone, Debug, Parser)]
 #[command(
     after_help = "Examples:\n  arbiterd check round-5.pgn\n  arbiterd check --profile fide-2018/rapid-unsup --json games/*.pgn\n  arbiterd check --fen '8/8/4k3/4P3/8/4K3/8/8 b - - 0 1'"
 )]
-pub(super) struct Args {
+pub struct Args {
     /// The rules to hold the games to.
     #[arg(long, default_value = "fide-2023/classical")]
     profile: String,
@@ -77,13 +77,15 @@ struct Checked {
     plies: u32,
     events: Events,
     findings: Vec<Finding>,
+    /// It is no PGN at all.
+    foreign: bool,
 }
 
 /// Runs it. Exit code 0 when all is clean, 1 with faults, 2 when something could not be read.
 ///
 /// # Errors
 /// When a file or a FEN cannot be read, or the profile does not exist.
-pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+pub fn run(args: &Args) -> anyhow::Result<u8> {
     let mut out = BufWriter::new(io::stdout().lock());
     if let Some(fen) = &args.fen {
         return positions(std::iter::once(Ok(fen.clone())), args.chess960, &mut out);
@@ -147,7 +149,7 @@ fn file(
         let faults = checked.findings.iter().filter(|finding| finding.fault).count() as u64;
         total.faults += faults;
         total.faulty += u64::from(faults > 0);
-        readable += u64::from(checked.plies > 0 || !checked.white.is_empty() || faults == 0);
+        readable += u64::from(!checked.foreign);
         match print(path, raw.index, &checked, as_json, out) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -191,7 +193,8 @@ fn print(path: &Path, index: u64, game: &Checked, as_json: bool, out: &mut impl 
     }
     for finding in &game.findings {
         let place = finding.at.as_deref().map_or_else(String::new, |at| format!(" {at}"));
-        let article = if finding.article.is_empty() { String::new() } else { format!(" [{}]", finding.article) };
+        let article =
+            if finding.article.is_empty() { String::new() } else { format!(" [{}]", finding.article) };
         let mark = if finding.fault { "" } else { " (note)" };
         writeln!(
             out,
@@ -209,6 +212,7 @@ fn print(path: &Path, index: u64, game: &Checked, as_json: bool, out: &mut impl 
 }
 
 /// Checks games one after the other, reusing its memory.
+#[derive(Debug)]
 pub struct Checker {
     profile: std::sync::Arc<Profile>,
     review: Review,
@@ -300,7 +304,7 @@ impl Checker {
         let plies = self.review.plies();
         let mut findings = Vec::new();
         self.judge(&events, plies, result, (0, false), &position, raw.line, &mut findings);
-        Some(Checked { white, black, result: result.map_or("*", GameResult::word), plies, events, findings })
+        Some(Checked { white, black, result: word(result), plies, events, findings, foreign: false })
     }
 
     /// Everything else: through the reader that mends.
@@ -324,6 +328,7 @@ impl Checker {
                     plies: 0,
                     events: Events::default(),
                     findings: vec![finding],
+                    foreign: matches!(refusal.kind, RefusalKind::NotPgn { .. }),
                 };
             }
         };
@@ -360,6 +365,7 @@ impl Checker {
             plies,
             events,
             findings,
+            foreign: false,
         }
     }
 
@@ -404,22 +410,38 @@ impl Checker {
             add(Code::ThreefoldClaimable, ply, "9.2", false, "third occurrence of the position".into());
         }
         if let Some(ply) = events.fifty {
-            add(Code::FiftyClaimable, ply, "9.3", false, "fifty moves each without capture or pawn move".into());
+            add(
+                Code::FiftyClaimable,
+                ply,
+                "9.3",
+                false,
+                "fifty moves each without capture or pawn move".into(),
+            );
         }
         let ends = [
             (events.fivefold, Code::FivefoldRepetition, "9.6.1", "fifth occurrence of the position"),
-            (events.seventyfive, Code::SeventyfiveMove, "9.6.2", "75 moves each without capture or pawn move"),
+            (
+                events.seventyfive,
+                Code::SeventyfiveMove,
+                "9.6.2",
+                "75 moves each without capture or pawn move",
+            ),
             (events.dead, Code::DeadPosition, "5.2.2", "dead position"),
         ];
         for (ply, code, article, text) in ends {
             let Some(ply) = ply else { continue };
             let later = plies - ply;
             let drawn = result.is_none_or(|result| result == GameResult::Draw);
-            let fault = later > 0 || !drawn;
+            // Players often finish a forced exchange before they look up: only a wrong result is a
+            // fault then. Repetition and counters the arbiter should have stopped.
+            let fault = !drawn || later > 0 && code != Code::DeadPosition;
             let text = match (later, drawn) {
                 (0, true) => format!("{text}: draw"),
                 (0, false) => format!("{text}: draw, but the result says {}", word(result)),
-                _ => format!("{text}: the game ended here; {later} more half-moves follow, result {}", word(result)),
+                _ => format!(
+                    "{text}: the game ended here; {later} more half-moves follow, result {}",
+                    word(result)
+                ),
             };
             add(code, ply, article, fault, text);
         }

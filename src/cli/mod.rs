@@ -3,6 +3,7 @@
 //! Exit codes: 0 done; 1 findings, or nothing found; 2 unreadable input or bad arguments; 78 bad
 //! configuration.
 
+pub mod check;
 mod config;
 mod demo;
 mod export;
@@ -44,6 +45,8 @@ enum Command {
     Run(run::Args),
     /// A simulated hall: boards, hands and clocks, no hardware and no configuration needed.
     Demo(demo::Args),
+    /// Finished games against the Laws; or whether each side can still mate in a position.
+    Check(check::Args),
     /// Runs recorded evidence through the code that runs live; JSON lines out.
     Replay(replay::Args),
     /// Simulated boards only, on pseudo-terminals, for any program that reads boards.
@@ -60,6 +63,7 @@ pub fn main() -> ExitCode {
     let code = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Export(args) => export::run(&args),

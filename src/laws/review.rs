@@ -113,7 +113,7 @@ impl Review {
     /// What can change only with a capture or a pawn move.
     fn rare(&mut self, position: &Chess) {
         let board = position.board();
-        if board.occupied().count() > 12 || self.events.dead.is_some() {
+        if board.occupied().count() > 12 || self.events.insufficient.is_some() {
             return;
         }
         if position.is_insufficient_material() {
@@ -122,7 +122,12 @@ impl Review {
             return;
         }
         let bare_heavy = (board.queens() | board.rooks()).is_empty();
-        if (bare_heavy || board.occupied().count() <= 4) && mate::is_dead(position, &Budget::quick()).is_dead() {
+        if self.events.dead.is_some() {
+            return;
+        }
+        if (bare_heavy || board.occupied().count() <= 4)
+            && mate::is_dead(position, &Budget::quick()).is_dead()
+        {
             self.events.dead.get_or_insert(self.plies);
         }
     }

@@ -53,6 +53,10 @@ impl Track {
     pub(super) fn dump(&mut self, at: Timestamp, squares: &Squares, out: &mut Vec<Finding>) {
         let first = !std::mem::replace(&mut self.setup.heard, true);
         let back = std::mem::take(&mut self.gap.dark);
+        if first && !self.started && self.line.count == 0 {
+            // The whole board was heard: whether the start position stands is now seen, not taken.
+            self.setup.armed = false;
+        }
         let mut any = false;
         for square in BoardSquare::all() {
             let content = squares.get(square);
