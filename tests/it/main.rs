@@ -6,6 +6,8 @@ mod config;
 mod end_to_end;
 mod event;
 mod hall;
+#[cfg(feature = "upload")]
+mod lichess;
 mod link;
 mod livechess;
 mod publish;
