@@ -36,6 +36,7 @@ use super::{
     web::Site,
 };
 use crate::{
+    event::import::{ImportOptions, import_round},
     hall::{BoardKey, Command, EventSetup, RoundSetup, TableId, TableSetup},
     laws::{AlertState, Audience, Code, Entry},
     record::Timestamp,
@@ -82,6 +83,7 @@ pub(crate) fn router(state: DeskState, body: usize) -> Router {
         .route("/api/v1/swap", post(swap))
         .route("/api/v1/delay", post(delay))
         .route("/api/v1/command", post(command))
+        .route("/api/v1/import", post(import))
         .route("/round/{round}/{file}", get(round_file))
         .layer(middleware::from_fn_with_state(state.clone(), signed_in));
     Router::new()
@@ -299,6 +301,31 @@ async fn ready(State(state): Shared) -> Result<&'static str, Problem> {
 
 async fn page(request: Request) -> Result<Response, Problem> {
     pages::page(Site::Desk, request.method(), request.uri(), request.headers())
+}
+
+#[derive(Deserialize)]
+struct ImportQuery {
+    /// Which round, where a file holds several.
+    round: Option<u32>,
+}
+
+/// Reads a file of pairings and says what it mended. Nothing is set up before somebody has seen that
+/// and orders the round.
+async fn import(
+    Extension(who): Extension<Who>,
+    Query(query): Query<ImportQuery>,
+    body: Bytes,
+) -> Result<Json<Value>, Problem> {
+    who.may(&Command::Round { round: RoundSetup::default() }).map_err(Problem::forbidden)?;
+    let options = ImportOptions { round: query.round, ..ImportOptions::default() };
+    let read = tokio::task::spawn_blocking(move || import_round(&body, &options)).await;
+    match read {
+        Ok(Ok(imported)) => Ok(Json(json!(imported))),
+        Ok(Err(refused)) => {
+            Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "no round in it").detail(refused.to_string()))
+        }
+        Err(_) => Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the file could not be read")),
+    }
 }
 
 // Signing in.

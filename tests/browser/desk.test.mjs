@@ -82,7 +82,7 @@ test('urgency orders the list; what is in confidence stays on the quiet list and
 
 test('a claim with a written move is checked and answered with diagrams', async () => {
   const mock = new Mock({ boards: 1, begun: () => 12 });
-  mock.answer = (table, entry, cut) => ({ kind: entry.kind, side: entry.side, valid: true, intended: entry.intended, occurrences: [cut(3), cut(7), { intended: true, fen: table.plies[11].fen }], count: 3, article: '9.2.1' });
+  mock.answer = (table, entry, cut) => ({ act: 'claim', kind: entry.kind, side: entry.side, article: '9.2.1', valid: true, halfmoves: 7, occurrences: [4, 8, 13], positions: [cut(3), cut(7), { ply: 13, fen: table.plies[11].fen, move: '7' }], result: '1/2-1/2', text: { en: 'The claim is right: moves 2, 4, 7.', ru: '' } });
   const { page, address } = await open(mock);
   await page.goto(`${address}/#/table/1`);
   await page.getByRole('button', { name: 'Claim', exact: true }).click();
@@ -92,6 +92,7 @@ test('a claim with a written move is checked and answered with diagrams', async 
   await page.getByRole('button', { name: 'Check the claim' }).click();
   await page.waitForSelector('.answer.valid');
   assert.equal(await page.locator('.occurrences figure').count(), 3);
+  assert.equal(await page.getByRole('button', { name: 'Result ½–½' }).count(), 1);
   const claim = mock.commands.find((command) => command.entry?.act === 'claim');
   assert.equal(claim.entry.kind, 'threefold');
   assert.match(claim.entry.intended, /^h1g1$/);

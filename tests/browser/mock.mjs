@@ -154,7 +154,7 @@ export class Mock {
     } else if (command.do === 'entry' && entry.act === 'result') this.result(table, { value: entry.result, reason: 'entered', state: 'final' });
     else if (command.do === 'entry' && entry.act === 'claim') {
       const cut = (index) => ({ ply: index + 1, fen: table.plies[index].fen, move: table.plies[index].san });
-      this.send({ type: 'answer', table: table.table, answer: this.answer?.(table, entry, cut) ?? { kind: entry.kind, side: entry.side, valid: false, occurrences: [cut(0)], count: 1, article: '9.2' } }, true);
+      this.send({ type: 'answer', table: table.table, answer: this.answer?.(table, entry, cut) ?? { act: 'claim', kind: entry.kind, side: entry.side, article: '9.2.2', valid: false, halfmoves: 3, occurrences: [1], positions: [cut(0)], penalty: { to: 'b', add_s: 120 }, text: { en: 'Not valid: the position occurred once.', ru: 'Необоснованно: позиция появилась один раз.' } } }, true);
     } else if (command.do === 'correct' && command.correction.what === 'replace-ply') {
       const { index, uci } = command.correction;
       table.undo = table.plies.slice();
@@ -218,7 +218,7 @@ export class Mock {
       if (pathname === '/api/v1/me') return json(200, { name: 'chief', role: this.role, tables: null });
       if (pathname === '/api/v1/tables') return json(200, [...this.tables.values()].map((t) => this.shown(t, true)));
       if (pathname === '/api/v1/incidents') return json(200, this.incidents);
-      if (request.method === 'POST' && pathname === '/api/v1/import') return json(200, this.imported?.(body) ?? { tables: [], repairs: [] });
+      if (request.method === 'POST' && pathname === '/api/v1/import') return json(200, this.imported?.(body) ?? { draft: { round: 4, pairings: [] }, notes: [] });
       if (request.method === 'POST' && pathname === '/api/v1/command') return json(200, this.command(JSON.parse(body)));
       const trace = pathname.match(/^\/api\/v1\/tables\/(\d+)\/trace$/);
       if (trace) return json(200, this.trace?.(Number(trace[1])) ?? { table: Number(trace[1]), touches: [] });

@@ -11,7 +11,7 @@ export function trouble(mock) {
   mock.tables.get(7).link.online = false;
   mock.alert(3, { code: 'threefold-claimable', severity: 'note', audience: 'arbiter-silent', article: '9.2.2', text: { en: 'This position has occurred three times. Black may claim.', ru: 'Позиция появилась трижды. Чёрные могут заявить.' } });
   mock.alert(4, { code: 'clock-adjusted', severity: 'note', article: '6.10', text: { en: 'The clock was set by hand: White 1:33:20, Black 1:30:05.', ru: 'Часы переставлены вручную: белые 1:33:20, чёрные 1:30:05.' } });
-  mock.tables.get(1).counts = { white: { made: 18, completed: 17, due: 40, illegal: 0, keep_score: true }, black: { made: 17, completed: 17, due: 40, illegal: 1, keep_score: true }, halfmoves: 4, repetitions: 1 };
+  mock.tables.get(1).counts = { made: { w: 18, b: 17 }, completed: { w: 17, b: 17 }, due: { w: 40, b: 40 }, illegal: { w: 0, b: 1 }, record_obligatory: { w: true, b: true }, claims: [], obligation: null, draw_offer: 'b' };
 }
 
 /** Touches that end now: rook, king, rook; two of them within one scan. */

@@ -70,7 +70,7 @@ export function alerts() {
   return ask('/api/v1/alerts');
 }
 
-/** Reads a file of pairings without changing anything: the tables found and what was repaired. */
-export function readImport(file, name) {
-  return ask(`/api/v1/import?name=${encodeURIComponent(name)}`, { method: 'POST', body: file, type: 'application/octet-stream' });
+/** Reads a file of pairings without changing anything: `{draft, notes}`. */
+export function readImport(file, round = null) {
+  return ask(`/api/v1/import${round === null ? '' : `?round=${round}`}`, { method: 'POST', body: file, type: 'application/octet-stream' });
 }

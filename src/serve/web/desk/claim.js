@@ -1,7 +1,8 @@
 // A claim: what the player says, and the daemon's answer with the positions side by side.
 
 import { diagram } from '../shared/board.js';
-import { notation, plyNumber } from '../shared/chess.js';
+import { moveSquares, notation, plyNumber, sanOf, stateOf } from '../shared/chess.js';
+import { clockText } from '../shared/clock.js';
 import { el, fill } from '../shared/dom.js';
 import { lang, ownText, t } from '../shared/i18n.js';
 import { playerText, resultText } from '../shared/people.js';
@@ -34,7 +35,7 @@ export function claimDialog(context, table) {
       const answer = await attempt(() => enter(table.table, entry));
       send.disabled = false;
       if (!answer) return;
-      const found = (answer.updates ?? []).filter((update) => update.type === 'answer').at(-1)?.answer ?? await coming;
+      const found = answerOf(answer) ?? await coming;
       if (found) fill(form, form.querySelector('header'), answerView(context, table, found, entry, close));
       else close();
       form.closest('dialog').classList.add('wide');
@@ -65,41 +66,63 @@ function moveName(table, ply) {
   return `${move}${black ? '…' : '.'} ${notation(entry.san, pref('notation', 'en'))}`;
 }
 
-/** One occurrence, however it is told: a ply number, or an object with `ply` and perhaps `fen`. */
-function occurrence(table, item, intended) {
-  const ply = typeof item === 'number' ? item : item.ply ?? null;
-  const fen = (typeof item === 'object' && item.fen) || (ply !== null ? fenAt(table, ply - 1) : null);
-  const name = (typeof item === 'object' && item.intended) || ply === null || ply > table.plies.length ? `${t('claim.intended')}${intended ? ` ${intended}` : ''}` : moveName(table, ply);
-  return el('figure', {}, fen && diagram(fen, { label: name }), el('figcaption', { text: name }));
+/** One occurrence: `ply` counts the plies made before the position stood. */
+function occurrence(table, { ply, fen }, intended) {
+  const made = ply <= table.plies.length;
+  const name = made ? moveName(table, ply) : t('claim.intended');
+  const squares = made ? moveSquares(table.plies[ply - 1]?.uci) : moveSquares(intended);
+  return el('figure', {}, diagram(fen ?? fenAt(table, ply - 1), { label: name, marks: { last: squares } }), el('figcaption', { text: name }));
 }
 
-/** What the desk shows for an answer. */
+/** What the desk shows for an answer of the daemon. */
 export function answerView(context, table, answer, entry, close) {
-  const valid = answer.valid;
-  const verdict = valid === true ? t('claim.valid') : valid === false ? t('claim.invalid') : t('claim.open');
+  const { valid } = answer;
+  const claim = answer.act === 'claim' || valid !== undefined;
+  const verdict = !claim ? '' : valid === true ? t('claim.valid') : valid === false ? t('claim.invalid') : t('claim.open');
   const known = [];
   const fact = (label, value) => { if (value !== undefined && value !== null && value !== '') known.push(el('div', {}, el('dt', { text: label }), el('dd', { text: String(value) }))); };
-  fact(t('claim.fact.count'), answer.count);
-  const plies = answer.plies ?? answer.halfmoves ?? answer.progress;
-  if (typeof plies === 'number') fact(t('claim.fact.fifty'), lang === 'ru' ? String(plies / 2).replace('.', ',') : plies / 2);
+  const side = (letter) => t(letter === 'w' || letter === 'white' ? 'white' : 'black');
+  fact(t('claim.fact.count'), answer.occurrences?.length);
+  if (typeof answer.halfmoves === 'number' && ['threefold', '50-move'].includes(answer.kind)) fact(t('claim.fact.fifty'), lang === 'ru' ? String(answer.halfmoves / 2).replace('.', ',') : answer.halfmoves / 2);
+  if (answer.penalty) fact(t('claim.fact.penalty'), t('advice.add', { side: side(answer.penalty.to), time: clockText(answer.penalty.add_s) }));
+  if (answer.clock_after) fact(t('claim.fact.clock'), `${clockText(answer.clock_after.w)} / ${clockText(answer.clock_after.b)}`);
+  if (answer.must_play) fact(t('claim.fact.must-play'), moveIn(fenAt(table), answer.must_play));
+  if (answer.completed && typeof answer.completed === 'object') fact(t('count.completed'), `${answer.completed.w} / ${answer.completed.b}`);
   fact(t('claim.fact.article'), answer.article);
-  const list = answer.occurrences ?? [];
-  const text = answer.text ? ownText(answer.text) : typeof answer.reason === 'string' ? answer.reason : '';
+  const list = answer.positions ?? [];
+  const text = answer.text ? ownText(answer.text) : '';
   const nodes = [
     el('div', { class: `answer ${valid === true ? 'valid' : valid === false ? 'invalid' : ''}`, tabindex: '-1', role: 'status' },
-      el('p', { class: 'verdict', text: verdict }), text && el('p', { text })),
+      verdict && el('p', { class: 'verdict', text: verdict }), text && el('p', { text })),
     known.length > 0 && el('dl', { class: 'counts' }, known),
     list.length > 0 && el('div', { class: 'occurrences', role: 'group', 'aria-label': t('claim.occurrences') }, list.map((item) => occurrence(table, item, entry?.intended))),
+    answer.restore_fen && el('figure', { class: 'restore' }, diagram(answer.restore_fen, { label: t('advice.restore') }), el('figcaption', { text: t('advice.restore') })),
+    Array.isArray(answer.line) && answer.line.length > 0 && el('button', { type: 'button', class: 'button', text: t('show-line'), on: { click: async () => (await import('./line.js')).showLine(fenAt(table), answer.line, text) } }),
   ];
   const buttons = [];
-  if (valid === true && context.may.enter) {
-    buttons.push(el('button', { type: 'button', class: 'button primary', text: t('confirm-result', { result: resultText('1/2-1/2') }), on: { click: async () => {
-      if (await confirm(t('confirm-result', { result: resultText('1/2-1/2') }), t('confirm-result.text', { n: table.table, white: playerText(table.players.white), black: playerText(table.players.black) }))) {
-        await attempt(() => enter(table.table, { act: 'result', result: '1/2-1/2' }), t('done.result', { result: resultText('1/2-1/2') }), { undo: () => enter(table.table, { act: 'reopen' }) });
+  if (valid === true && answer.result && context.may.enter) {
+    const word = answer.result;
+    buttons.push(el('button', { type: 'button', class: 'button primary', text: t('confirm-result', { result: resultText(word) }), on: { click: async () => {
+      if (await confirm(t('confirm-result', { result: resultText(word) }), t('confirm-result.text', { n: table.table, white: playerText(table.players.white), black: playerText(table.players.black) }))) {
+        await attempt(() => enter(table.table, { act: 'result', result: word }), t('done.result', { result: resultText(word) }), { undo: () => enter(table.table, { act: 'reopen' }) });
         close();
       }
     } } }));
   }
   nodes.push(el('div', { class: 'actions' }, el('button', { type: 'button', class: 'button', text: t('close'), on: { click: () => close() } }), buttons));
   return nodes;
+}
+
+function moveIn(fen, uci) {
+  return notation(sanOf(stateOf(fen), uci), pref('notation', 'en'));
+}
+
+/** The answer among the updates that an order caused. */
+export function answerOf(done) {
+  return (done?.updates ?? []).filter((update) => update.type === 'answer').at(-1)?.answer ?? null;
+}
+
+/** Opens an answer in a dialog of its own. */
+export function showAnswer(context, table, answer, title) {
+  return openDialog(title, (close) => answerView(context, table, answer, null, close), { wide: Boolean(answer.positions?.length) });
 }

@@ -7,7 +7,7 @@ import { fits } from '../shared/find.js';
 import { arrowKeys } from '../shared/keys.js';
 import { pref, setPref } from '../shared/prefs.js';
 import { batch } from '../shared/store.js';
-import { Tile } from '../shared/tile.js';
+import { GLIDE_UP_TO, Tile } from '../shared/tile.js';
 import { isOpen, isQuiet } from './alert.js';
 
 const FILTERS = {
@@ -65,7 +65,7 @@ export class HallView {
       this.#order = order;
       this.#tiles.clear();
       fill(this.grid, tables.map((table) => {
-        const tile = new Tile({ desk: true, href: `#/table/${table.table}`, glide: true });
+        const tile = new Tile({ desk: true, href: `#/table/${table.table}`, glide: tables.length <= GLIDE_UP_TO });
         this.#tiles.set(table.table, tile);
         return tile.root;
       }));

@@ -2,11 +2,11 @@
 // the files.
 
 import { el, fill, icon, setText } from '../shared/dom.js';
-import { t } from '../shared/i18n.js';
+import { has, t } from '../shared/i18n.js';
 import { playerText, resultText } from '../shared/people.js';
 import { batch } from '../shared/store.js';
 import { order, readImport } from './api.js';
-import { attempt, confirm, openDialog } from './dialogs.js';
+import { askText, attempt, confirm, openDialog, toast } from './dialogs.js';
 
 /** What has to be right before the clocks are started, from what is known of a table. */
 function checks(table) {
@@ -81,18 +81,32 @@ export class RoundView {
   }
 
   async #import(file) {
-    const found = await attempt(() => readImport(file, file.name));
+    let found = null;
+    try {
+      found = await readImport(file);
+    } catch (refused) {
+      // The file holds several rounds: only a person can say which.
+      const which = /say which/.test(refused.message) ? await askText(t('import'), t('import.which', { why: refused.message }), { yes: t('import.read'), required: true }) : null;
+      if (which) found = await attempt(() => readImport(file, Number.parseInt(which, 10) || 0));
+      else if (which === null) toast(t('refused', { why: refused.message || t('no-answer') }), { bad: true });
+    }
     if (!found) return;
-    const round = found.round ?? found;
-    const tables = round.tables ?? found.tables ?? [];
-    const repairs = found.repairs ?? found.repaired ?? found.notes ?? [];
+    const { draft, notes = [] } = found;
+    const tables = (draft.pairings ?? []).map(({ board, table, white, black, start }) => ({ table: table ?? board, white, black, ...(start ? { start } : {}) }));
+    const number = draft.round ?? (this.context.store.round?.number ?? 0) + 1;
     const yes = await openDialog(t('import.confirm'), (close) => [
-      el('p', { text: t('import.found', { n: tables.length, round: round.number ?? found.number ?? '?' }) }),
-      repairs.length > 0 && el('div', {}, el('h3', { text: t('import.repairs') }), el('ul', { class: 'repairs' }, repairs.map((repair) => el('li', { text: typeof repair === 'string' ? repair : repair.text ?? repair.message ?? JSON.stringify(repair) })))),
-      el('ol', { class: 'pairings' }, tables.slice(0, 300).map((table) => el('li', {}, el('b', { text: String(table.table) }), el('span', { text: `${playerText(table.white)} – ${playerText(table.black)}` })))),
+      el('p', { text: t('import.found', { n: tables.length, round: number }) }),
+      notes.length > 0 && el('section', { 'aria-label': t('import.repairs') }, el('h3', { text: t('import.repairs') }), el('ul', { class: 'repairs', tabindex: '0' }, notes.map((note) => el('li', { text: noteText(note) })))),
+      el('ol', { class: 'pairings', tabindex: '0' }, tables.map((table) => el('li', {}, el('b', { text: String(table.table) }), el('span', { text: `${playerText(table.white)} – ${playerText(table.black)}` })))),
       el('div', { class: 'actions' }, el('button', { type: 'button', class: 'button', text: t('cancel'), on: { click: () => close(false) } }),
         el('button', { type: 'button', class: 'button primary', text: t('import.take'), disabled: tables.length === 0, on: { click: () => close(true) } })),
     ], { wide: true });
-    if (yes) await attempt(() => order({ do: 'round', round: { number: round.number ?? found.number, date: round.date ?? null, tables } }), t('import.done', { n: tables.length }));
+    if (yes) await attempt(() => order({ do: 'round', round: { number, ...(draft.date ? { date: draft.date } : {}), tables } }), t('import.done', { n: tables.length }));
   }
+}
+
+/** What was mended, in words, with its line in the file. */
+function noteText({ line, issue, ...values }) {
+  const words = has(`issue.${issue}`) ? t(`issue.${issue}`, values) : [issue, ...Object.values(values)].join(' ');
+  return `${t('import.line', { n: line })}: ${words}`;
 }

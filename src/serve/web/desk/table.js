@@ -49,7 +49,7 @@ export class TableView {
     this.selected = el('div', { class: 'selected', hidden: true });
     this.steps = [iconButton('first', t('first'), () => this.#goto(-1)), iconButton('prev', t('previous'), () => this.#step(-1)), iconButton('next', t('next'), () => this.#step(1)), iconButton('last', t('latest'), () => this.#goto(null))];
     this.counts = el('dl', { class: 'counts' });
-    this.countsBox = el('section', { class: 'box', hidden: true }, el('h2', { text: t('counts') }), this.counts);
+    this.countsBox = el('section', { class: 'box', hidden: true }, el('h2', { text: t('counts') }), this.counts, el('p', { class: 'soft', text: t('counts.silent') }));
     const current = () => this.table;
     const fix = (text, act) => el('button', { type: 'button', class: 'button', text, on: { click: () => act(current()) } });
     const corrections = el('details', { class: 'box' }, el('summary', { text: t('corrections') }), el('div', { class: 'buttons' },
@@ -197,24 +197,22 @@ export class TableView {
     for (const [key, card] of this.#cards) if (!seen.has(key)) { card.root.remove(); this.#cards.delete(key); }
   }
 
-  /** The referee's tallies: for each side in a column where they come by side. */
+  /** The referee's tallies, by side; and what the players may not be told is marked. */
   #tallies(table) {
     const text = JSON.stringify(table.counts ?? null);
     if (text === this.#countsShown) return;
     this.#countsShown = text;
-    const { counts } = table;
+    const counts = table.counts ?? {};
     const rows = [];
-    const word = (value) => (value === true ? t('yes') : value === false ? t('no') : value === null || value === undefined ? '–' : typeof value === 'object' ? JSON.stringify(value) : String(value));
+    const word = (value) => (value === true ? t('yes') : value === false ? t('no') : value === null || value === undefined ? '–' : String(value));
     const label = (key) => (has(`count.${key}`) ? t(`count.${key}`) : key.replaceAll(/[_-]/g, ' '));
-    const { white, black, ...rest } = counts ?? {};
-    if (white && black && typeof white === 'object' && typeof black === 'object') {
-      rows.push(el('div', { class: 'head' }, el('dt', {}), el('dd', { text: t('white') }), el('dd', { text: t('black') })));
-      for (const key of new Set([...Object.keys(white), ...Object.keys(black)])) rows.push(el('div', {}, el('dt', { text: label(key) }), el('dd', { text: word(white[key]) }), el('dd', { text: word(black[key]) })));
-    }
-    for (const [key, value] of Object.entries(rest)) {
-      if (value && typeof value === 'object' && ('white' in value || 'black' in value)) rows.push(el('div', {}, el('dt', { text: label(key) }), el('dd', { text: word(value.white) }), el('dd', { text: word(value.black) })));
-      else rows.push(el('div', {}, el('dt', { text: label(key) }), el('dd', { text: word(value) })));
-    }
+    const pairs = Object.entries(counts).filter(([, value]) => value && typeof value === 'object' && !Array.isArray(value) && 'w' in value && 'b' in value);
+    if (pairs.length) rows.push(el('div', { class: 'head' }, el('dt', {}), el('dd', { text: t('white') }), el('dd', { text: t('black') })));
+    for (const [key, value] of pairs) rows.push(el('div', {}, el('dt', { text: label(key) }), el('dd', { text: word(value.w) }), el('dd', { text: word(value.b) })));
+    const one = (key, value) => rows.push(el('div', {}, el('dt', { text: label(key) }), el('dd', { text: value })));
+    if (counts.draw_offer) one('draw_offer', t(counts.draw_offer === 'w' ? 'white' : 'black'));
+    if (counts.obligation) one('obligation', [counts.obligation.from, counts.obligation.capture].flat().filter(Boolean).join(' '));
+    if (counts.claims?.length) one('claims', counts.claims.map((code) => (has(`code.${code}`) ? t(`code.${code}`) : code)).join(', '));
     this.countsBox.hidden = rows.length === 0;
     fill(this.counts, rows);
   }

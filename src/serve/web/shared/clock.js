@@ -1,5 +1,8 @@
 // Clocks that go on between readings, and times as people read them.
 
+/** Over how long (ms) it is measured how fast the stream's time runs. */
+const RATE_WINDOW = 4000;
+
 /**
  * The stream's own time. Messages carry the moment they tell of; the one that came with the least
  * delay shows how far that lies behind this device. So a wrong device clock does no harm, and on a
@@ -8,17 +11,30 @@
 export class StreamTime {
   #offset = null;
   #behind = 0;
+  #first = null;
+  #last = null;
+  #rate = 1;
 
   /** A live message told of this moment (ms since 1970). */
   note(at) {
     if (typeof at !== 'number') return;
-    const offset = at - performance.now();
+    const here = performance.now();
+    const offset = at - here;
     if (this.#offset === null || offset > this.#offset) this.#offset = offset;
+    // A demonstration may live faster than life: then the stream's moments run ahead of ours.
+    this.#last = { at, here };
+    if (this.#first === null || here - this.#first.here > RATE_WINDOW * 4) this.#first = this.#last;
+    else if (here - this.#first.here > RATE_WINDOW) {
+      const rate = (at - this.#first.at) / (here - this.#first.here);
+      this.#rate = rate > 1.3 ? rate : 1;
+    }
   }
 
   /** A new connection: what was learnt may be stale. */
   reset() {
     this.#offset = null;
+    this.#first = null;
+    this.#rate = 1;
   }
 
   /** By how many seconds the stream is said to be delayed; used until a message has come. */
@@ -28,7 +44,9 @@ export class StreamTime {
 
   /** Now, in the stream's time. */
   now() {
-    return this.#offset === null ? Date.now() - this.#behind * 1000 : performance.now() + this.#offset;
+    if (this.#offset === null) return Date.now() - this.#behind * 1000;
+    const here = performance.now();
+    return this.#rate === 1 ? here + this.#offset : this.#last.at + (here - this.#last.here) * this.#rate;
   }
 }
 

@@ -9,6 +9,9 @@ import { playerLine, reasonText, resultText } from './people.js';
 import { pref } from './prefs.js';
 import { fenAt } from './store.js';
 
+/** In a larger hall men jump: with a move somewhere all the time, gliding would keep the screen busy for nothing. */
+export const GLIDE_UP_TO = 12;
+
 /** Whether the game is over or its result is proposed: clocks stand then. */
 export function over(table) {
   return Boolean(table.result);

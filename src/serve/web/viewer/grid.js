@@ -8,7 +8,7 @@ import { arrowKeys } from '../shared/keys.js';
 import { matches } from '../shared/people.js';
 import { pref, setPref } from '../shared/prefs.js';
 import { batch } from '../shared/store.js';
-import { Tile } from '../shared/tile.js';
+import { GLIDE_UP_TO, Tile } from '../shared/tile.js';
 
 const SIZES = { small: '150px', medium: '215px', large: '320px' };
 
@@ -88,7 +88,7 @@ export class GridView {
     const grid = el('div', { class: 'grid' }, group.tables.map((table) => {
       let tile = this.#tiles.get(table.table);
       if (!tile) {
-        tile = new Tile({ href: `#/table/${table.table}`, glide: true });
+        tile = new Tile({ href: `#/table/${table.table}`, glide: this.store.tables.size <= GLIDE_UP_TO });
         this.#tiles.set(table.table, tile);
       }
       return tile.root;

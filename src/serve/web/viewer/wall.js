@@ -5,7 +5,7 @@ import { onTick } from '../shared/clock.js';
 import { el, fill } from '../shared/dom.js';
 import { t } from '../shared/i18n.js';
 import { batch } from '../shared/store.js';
-import { Tile } from '../shared/tile.js';
+import { GLIDE_UP_TO, Tile } from '../shared/tile.js';
 
 /** Below this many pixels a board cannot be read across a hall: it goes onto the next page. */
 const SMALLEST = 120;
@@ -58,7 +58,7 @@ export class WallView {
       this.#order = order;
       this.#tiles.clear();
       fill(this.grid, tables.map((table) => {
-        const tile = new Tile({ wall: true, glide: true });
+        const tile = new Tile({ wall: true, glide: tables.length <= GLIDE_UP_TO });
         this.#tiles.set(table.table, tile);
         return tile.root;
       }));

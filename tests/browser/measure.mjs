@@ -1,0 +1,40 @@
+// Measures what the viewer costs: until it can be used, and how much of one core 64 boards at blitz
+// speed take. Prints figures; decides nothing. `node measure.mjs [milliseconds a ply]`
+
+import { launch, newPage, quit } from './harness.mjs';
+import { Mock, TOKEN } from './mock.mjs';
+
+const SECONDS = 20;
+const ply = Number(process.argv[2]) || 3000;
+
+async function metrics(client) {
+  const { metrics: list } = await client.send('Performance.getMetrics');
+  return Object.fromEntries(list.map(({ name, value }) => [name, value]));
+}
+
+await launch();
+for (const [name, desk, path, ready] of [['viewer', false, '/', '.tile >> nth=63'], ['wall', false, '/wall', '.tile >> nth=63'], ['desk', true, `/#token=${TOKEN}`, '.calm:visible'], ['hall', true, '/#/hall', '.tile >> nth=63']]) {
+  const mock = new Mock({ boards: 64 });
+  const address = await mock.listen(desk);
+  const page = await newPage({ width: 1280, height: 800 });
+  if (name === 'hall') { await page.goto(`${address}/#token=${TOKEN}`); await page.waitForSelector('nav a'); await page.goto('about:blank'); }
+  const begun = performance.now();
+  await page.goto(address + path);
+  await page.waitForSelector(ready, { state: 'attached' });
+  const shown = performance.now() - begun;
+  const client = await page.context().newCDPSession(page);
+  // Time the thread really had, not what it waited for on a busy machine.
+  await client.send('Performance.enable', { timeDomain: 'threadTicks' });
+  mock.run(ply);
+  await new Promise((go) => { setTimeout(go, 2000); });
+  const before = await metrics(client);
+  const from = performance.now();
+  await new Promise((go) => { setTimeout(go, SECONDS * 1000); });
+  const after = await metrics(client);
+  const span = (performance.now() - from) / 1000;
+  const share = (key) => `${(((after[key] - before[key]) / span) * 100).toFixed(1)} %`;
+  console.log(`${name}: shown after ${Math.round(shown)} ms; 64 boards, a ply each ${ply} ms: main thread ${share('TaskDuration')} of a core (script ${share('ScriptDuration')}, style ${share('RecalcStyleDuration')}, layout ${share('LayoutDuration')}); heap ${(after.JSHeapUsedSize / 1e6).toFixed(1)} MB`);
+  await page.context().close();
+  await mock.close();
+}
+await quit();
