@@ -4,6 +4,7 @@
 //! configuration.
 
 pub mod check;
+mod backup;
 mod config;
 mod demo;
 mod export;
@@ -11,6 +12,7 @@ mod replay;
 mod run;
 mod scenario;
 mod simulate;
+mod token;
 
 use std::process::ExitCode;
 
@@ -53,6 +55,10 @@ enum Command {
     Simulate(simulate::Args),
     /// Writes the archive tree of a round from a journal.
     Export(export::Args),
+    /// A consistent copy of a journal, also while the daemon writes it.
+    Backup(backup::Args),
+    /// Makes a token to sign in at the desk with.
+    Token(token::Args),
 }
 
 /// Runs the program with the command line it was given.
@@ -67,6 +73,8 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Backup(args) => backup::run(&args),
+        Command::Token(args) => token::run(&args),
     };
     match code {
         Ok(code) => ExitCode::from(code),

@@ -85,6 +85,9 @@ pub enum JournalError {
 pub struct Journal {
     path: PathBuf,
     connection: Connection,
+    /// Keeps a second daemon out. Others may read while we write (WAL). Dropped after the
+    /// connection: closing any handle of the file would end the locks SQLite holds on it.
+    _lock: Option<fs::File>,
 }
 
 /// A stored input.
@@ -107,8 +110,9 @@ impl Journal {
             fs::create_dir_all(folder)
                 .map_err(|source| JournalError::Open { path: path.to_owned(), source })?;
         }
+        let lock = lock(path)?;
         let connection = Connection::open(path).map_err(|error| open_error(path, error))?;
-        let journal = Self { path: path.to_owned(), connection };
+        let journal = Self { path: path.to_owned(), connection, _lock: Some(lock) };
         journal.prepare(existed).map_err(|error| open_error(path, error))?;
         if !existed {
             sync_folder(path);
@@ -116,19 +120,16 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens a journal to read it only, for replay and export. Nothing is written, not even a lock.
+    /// Opens a journal to read it only, for replay, export and backup. It may be in use.
     pub fn open_read_only(path: &Path) -> Result<Self, JournalError> {
         inspect(path)?;
         let connection = read_only(path)?;
-        Ok(Self { path: path.to_owned(), connection })
+        Ok(Self { path: path.to_owned(), connection, _lock: None })
     }
 
     fn prepare(&self, existed: bool) -> rusqlite::Result<()> {
         let db = &self.connection;
         db.busy_timeout(Duration::from_millis(200))?;
-        // Exclusive before WAL: a second daemon on this journal fails at once, and no shared
-        // memory file is needed.
-        db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         db.pragma_update(None, "journal_mode", "WAL")?;
         db.pragma_update(None, "synchronous", "FULL")?;
         db.pragma_update(None, "wal_autocheckpoint", 1000)?;
@@ -225,6 +226,17 @@ impl Journal {
     }
 }
 
+/// Takes the journal for this process, creating an empty file if there is none.
+fn lock(path: &Path) -> Result<fs::File, JournalError> {
+    let open = |source| JournalError::Open { path: path.to_owned(), source };
+    let file = fs::OpenOptions::new().read(true).append(true).create(true).open(path).map_err(open)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => Err(JournalError::InUse { path: path.to_owned() }),
+        Err(fs::TryLockError::Error(source)) => Err(open(source)),
+    }
+}
+
 /// Looks at a file without changing it: is it ours, of a version we know, and whole?
 fn inspect(path: &Path) -> Result<(), JournalError> {
     let foreign = || JournalError::Foreign { path: path.to_owned() };
@@ -307,6 +319,23 @@ mod tests {
         let journal = Journal::open(&path).expect("the same journal");
         assert_eq!(texts(&journal), ["one", "two", "three"]);
         assert_eq!(journal.len().expect("a length"), 3);
+    }
+
+    #[test]
+    fn others_may_read_and_copy_while_it_is_in_use() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("hall.sqlite");
+        let mut journal = Journal::open(&path).expect("a new journal");
+        journal.append(["one"]).expect("room");
+        let reader = Journal::open_read_only(&path).expect("readable");
+        journal.append(["two"]).expect("room");
+        assert_eq!(texts(&reader), ["one", "two"]);
+        let copy = folder.path().join("copy.sqlite");
+        reader.backup(&copy).expect("a copy");
+        drop(reader);
+        journal.append(["three"]).expect("room");
+        assert_eq!(texts(&Journal::open(&copy).expect("the copy")), ["one", "two"]);
+        assert!(matches!(Journal::open(&path), Err(JournalError::InUse { .. })));
     }
 
     #[test]
