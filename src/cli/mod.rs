@@ -3,8 +3,8 @@
 //! Exit codes: 0 done; 1 findings, or nothing found; 2 unreadable input or bad arguments; 78 bad
 //! configuration.
 
-pub mod check;
 mod backup;
+pub mod check;
 mod config;
 mod demo;
 mod export;
