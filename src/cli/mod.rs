@@ -4,6 +4,7 @@
 //! configuration.
 
 mod backup;
+mod boards;
 pub mod check;
 mod config;
 mod demo;
@@ -53,6 +54,8 @@ enum Command {
     Replay(replay::Args),
     /// Simulated boards only, on pseudo-terminals, for any program that reads boards.
     Simulate(simulate::Args),
+    /// Serial ports, and which board answers on each.
+    Boards(boards::Args),
     /// Writes the archive tree of a round from a journal.
     Export(export::Args),
     /// A consistent copy of a journal, also while the daemon writes it.
@@ -72,6 +75,7 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Simulate(args) => simulate::run(&args),
+        Command::Boards(args) => boards::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Backup(args) => backup::run(&args),
         Command::Token(args) => token::run(&args),

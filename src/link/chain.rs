@@ -387,7 +387,7 @@ impl Chain {
                 }
             }
             (Request::FromStart, Body::FromStart(stream)) => {
-                board.from_start(&stream, io);
+                board.take_log(&stream, io);
                 self.next(address, Request::Board);
             }
             (Request::StartGame, Body::StartWritten) => {
@@ -610,7 +610,7 @@ impl Board {
         }
     }
 
-    fn from_start(&mut self, stream: &[u8], io: &mut Io<'_>) {
+    fn take_log(&mut self, stream: &[u8], io: &mut Io<'_>) {
         let events: Vec<RecoveredEvent> = dgt::Tags::new(stream).filter_map(dgt::Tag::to_recovered).collect();
         let now = replayed(&events);
         let news = match (self.told, now) {

@@ -38,7 +38,11 @@ struct Asking {
     /// A board that had been in single mode swallowed the first ping.
     again_at: Option<Duration>,
     found: BTreeSet<Address>,
+    /// Frames destroyed by others.
     collisions: bool,
+    /// Anything that is no frame.
+    noise: bool,
+    rounds: u32,
 }
 
 impl Line {
@@ -84,6 +88,8 @@ impl Asking {
             again_at: None,
             found: BTreeSet::new(),
             collisions: false,
+            noise: false,
+            rounds: 0,
         }
     }
 }
@@ -120,6 +126,7 @@ impl Driver for Line {
                     asking.found.insert(address);
                 }
                 Some(Event::Dropped(Dropped::Checksum(_))) => asking.collisions = true,
+                Some(Event::Dropped(_)) => asking.noise = true,
                 _ => {}
             }
         }
@@ -135,13 +142,24 @@ impl Driver for Line {
             asking.again_at = None;
             ping(io);
         }
-        let chain = asking.found.len() > 1 || asking.collisions;
+        let over = io.now >= asking.until;
+        if over && asking.decoder.give_up().is_some() {
+            asking.noise = true;
+        }
+        let chain =
+            asking.found.len() > 1 || asking.collisions || (over && asking.noise && !asking.found.is_empty());
         if chain {
             let mut chain = Chain::new(&self.config);
             chain.expect(&asking.found);
             self.stage = Stage::Chain(Box::new(chain));
             self.opened(io);
-        } else if io.now >= asking.until {
+        } else if over && asking.noise && asking.rounds < 3 {
+            // Answers may have destroyed each other beyond recognition.
+            asking.noise = false;
+            asking.rounds += 1;
+            asking.until = io.now + self.config.timing.ping;
+            ping(io);
+        } else if over {
             self.stage = Stage::Single(Box::new(Single::new(&self.config)));
             self.opened(io);
         }

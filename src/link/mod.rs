@@ -13,6 +13,7 @@
 //! | `port` | the serial port and its errors in words |
 //! | `driver` | what every driver is: a state machine without ports or clocks |
 //! | `line`, `single`, `chain` | the DGT drivers: which of the two, one board, many on a line |
+//! | `other` | the other makes |
 //! | `registry`, `health`, `scan` | who holds which board; counters; patterns of paths |
 
 mod chain;
@@ -20,6 +21,7 @@ mod config;
 mod driver;
 mod health;
 mod line;
+mod other;
 mod port;
 mod registry;
 mod scan;

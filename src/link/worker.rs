@@ -23,6 +23,7 @@ use super::{
     driver::{Ask, Driver, Io},
     health::{LineHealth, LineState, parking::Shared},
     line::Line,
+    other::{Certabo, Millennium},
     port::Port,
     registry::Registry,
 };
@@ -233,6 +234,8 @@ impl Worker {
 
 fn new_driver(config: &PortConfig) -> Box<dyn Driver> {
     match config.make {
-        Make::Dgt | Make::Certabo | Make::Millennium => Box::new(Line::new(config)),
+        Make::Dgt => Box::new(Line::new(config)),
+        Make::Certabo => Box::new(Certabo::new(config)),
+        Make::Millennium => Box::new(Millennium::new(config)),
     }
 }

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by it")]
 
+mod makes;
+mod table;
+
 use arbiterd::wire::{
     BatteryReading, BoardSquare, ClockReading, ClockSide, ClockState, Content, LinkEvent, Observation,
     RecoveredEvent, Squares,
@@ -605,7 +608,9 @@ proptest! {
     #[test]
     fn tags_go_both_ways(tags in prop::collection::vec(tag(), 0..100)) {
         let mut stream = Vec::new();
-        tags.iter().for_each(|tag| tag.encode(&mut stream));
+        for tag in &tags {
+            tag.encode(&mut stream);
+        }
         prop_assert_eq!(Tags::new(&stream).collect::<Vec<_>>(), tags);
     }
 }
