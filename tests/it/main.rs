@@ -11,6 +11,7 @@ mod lichess;
 mod link;
 mod livechess;
 mod publish;
+mod readme;
 mod record;
 mod serve;
 mod sim;
