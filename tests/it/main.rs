@@ -1,6 +1,7 @@
 //! The one integration test binary.
 
 mod architecture;
+mod browser;
 mod cases;
 mod config;
 mod end_to_end;

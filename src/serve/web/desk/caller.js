@@ -43,7 +43,7 @@ export class Caller {
       const note = new Notification(t('table', { n: table }), { body: ownText(alert.text), tag: key, requireInteraction: true });
       note.onclick = () => { focus(); location.hash = '#/'; note.close(); };
     }
-    navigator.vibrate?.(alert.severity === 'decides' ? [120, 80, 120] : 160);
+    if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(alert.severity === 'decides' ? [120, 80, 120] : 160);
   }
 
   #sound() {

@@ -77,7 +77,9 @@ function desk(me) {
     link.dataset.path = path;
     return link;
   });
-  const title = el('p', { class: 'event' });
+  const eventName = el('b');
+  const roundName = el('span');
+  const title = el('p', { class: 'event' }, eventName, roundName);
   const connection = el('p', { class: 'connection', role: 'status' });
   const main = el('main', { id: 'main', tabindex: '-1' });
   fill(app,
@@ -124,7 +126,9 @@ function desk(me) {
     const event = store.event;
     const name = (typeof event === 'object' ? event?.name : event) || 'arbiterd';
     const number = store.round?.number;
-    setText(title, [name, number ? t('round', { n: number }) : ''].filter(Boolean).join(' · '));
+    setText(eventName, name);
+    setText(roundName, number ? t('round', { n: number }) : '');
+    eventName.title = name;
     setAttr(connection, 'data-state', store.connection);
     setText(connection, t(`connection.${store.connection}`));
   };

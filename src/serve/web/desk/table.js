@@ -73,6 +73,11 @@ export class TableView {
     this.refresh();
   }
 
+  /** On the page now: what needs a layout can be done. */
+  opened() {
+    this.refresh();
+  }
+
   get table() {
     return this.context.store.tables.get(this.number);
   }

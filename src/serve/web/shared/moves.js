@@ -13,6 +13,7 @@ export class MoveList {
   #start = null;
   #game = null;
   #current = null;
+  #seen = null;
 
   /** `choose(index)` is called with the ply a person chose. */
   constructor({ choose, times = true }) {
@@ -52,12 +53,13 @@ export class MoveList {
       this.#current = current;
     }
     const now = this.#cells[current]?.cell;
-    if (now && now.getAttribute('aria-current') !== 'true') {
-      now.setAttribute('aria-current', 'true');
-      const box = this.root;
-      const top = now.offsetTop - box.offsetTop;
-      if (top < box.scrollTop || top + now.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
-    }
+    if (now) setAttr(now, 'aria-current', 'true');
+    // Kept in sight, also where the list was not laid out yet when the move came.
+    const box = this.root;
+    if (!now || this.#seen === now || !box.clientHeight) return;
+    this.#seen = now;
+    const top = now.offsetTop;
+    if (top < box.scrollTop || top + now.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
   }
 
   #cell(table, index) {

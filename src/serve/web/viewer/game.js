@@ -70,6 +70,11 @@ export class GameView {
     this.refresh();
   }
 
+  /** On the page now: what needs a layout can be done. */
+  opened() {
+    this.refresh();
+  }
+
   get table() {
     return this.store.tables.get(this.number);
   }

@@ -1,0 +1,119 @@
+// Both pages against the daemon itself: simulated boards on real pseudo-terminals, hands that make
+// mistakes. Needs the program's path in ARBITERD; without it there is nothing to test.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { accessible, done, newPage, OUT, placement, quit, until } from './harness.mjs';
+
+const program = process.env.ARBITERD;
+const skip = program ? false : 'ARBITERD names no program';
+const LONG = 150_000;
+let child;
+let folder;
+let desk;
+let viewer;
+
+before(async () => {
+  if (skip) return;
+  folder = mkdtempSync(join(tmpdir(), 'arbiterd-browser-'));
+  child = spawn(program, ['demo', '--boards', '8', '--speed', '6', '--dir', join(folder, 'demo')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  child.stdout.on('data', (bytes) => { said += bytes; });
+  await until(() => /^public\s+http\S+/m.test(said), 'the daemon says where it listens', 30_000);
+  desk = said.match(/^desk\s+(http:\/\/[^/\s]+)/m)[1];
+  viewer = said.match(/^public\s+(http:\/\/[^/\s]+)/m)[1];
+});
+
+after(async () => {
+  await quit();
+  if (!child) return;
+  const gone = new Promise((go) => { child.once('exit', go); });
+  child.kill('SIGTERM');
+  await gone;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const tables = async () => (await fetch(`${desk}/api/v1/tables`)).json();
+
+test('an arbiter gets an alert from a simulated board, opens its trace, and resolves it', { skip }, async () => {
+  const page = await newPage();
+  await page.goto(desk);
+  await page.waitForSelector('nav a');
+  // The hand that adjusts, slides or knocks something over comes early in these games.
+  await page.waitForSelector('.alert .what', { timeout: LONG });
+  const card = page.locator('.alert').first();
+  const what = await card.locator('.what').textContent();
+  const trace = await card.locator('a[href*="/trace"]').getAttribute('href');
+  await accessible(page, 'attention, live');
+  await page.screenshot({ path: join(OUT, 'desk.png') });
+  await page.goto(`${desk}/${trace}`);
+  await until(async () => (await page.locator('.touches li').count()) >= 1, 'the trace shows touches');
+  await page.screenshot({ path: join(OUT, 'trace.png') });
+  await page.goto(`${desk}/#/`);
+  const mine = page.locator('.alert', { hasText: what }).first();
+  await mine.getByRole('button', { name: 'Resolve' }).click();
+  await page.keyboard.type('Looked at the board; all is right.');
+  await page.locator('dialog .primary').click();
+  await until(async () => JSON.stringify(await (await fetch(`${desk}/api/v1/incidents`)).json()).includes('all is right'), 'the note is in the log');
+  await page.goto(`${desk}/#/log`);
+  await until(async () => (await page.locator('.log').innerText()).includes('all is right'), 'and on the page');
+  await done(page);
+});
+
+test('a claim is entered and answered', { skip }, async () => {
+  const playing = await until(async () => (await tables()).find((table) => table.status === 'playing' && table.plies.length >= 6 && !table.result), 'a game in play', LONG);
+  const page = await newPage({ locale: 'ru-RU' });
+  await page.goto(`${desk}/#/table/${playing.table}`);
+  await page.waitForSelector('.entries');
+  await page.getByRole('button', { name: 'Заявление', exact: true }).click();
+  await page.getByRole('button', { name: 'Проверить заявление' }).click();
+  await page.waitForSelector('.answer.invalid');
+  assert.equal(await page.locator('.verdict').textContent(), 'Заявление необоснованное');
+  assert.ok((await page.locator('.answer').innerText()).length > 30, 'and why');
+  await done(page);
+});
+
+test('a ply is corrected and the correction taken back', { skip }, async () => {
+  const table = await until(async () => (await tables()).find((one) => one.plies.length >= 4 && !one.result), 'a game with moves', LONG);
+  const page = await newPage();
+  await page.goto(`${desk}/#/table/${table.table}`);
+  const now = async () => (await tables()).find((one) => one.table === table.table);
+  const first = table.plies[0].uci;
+  const other = first === 'a2a3' ? 'h2h3' : 'a2a3';
+  await page.locator('.moves button').first().click();
+  await page.getByRole('button', { name: 'Replace this move' }).click();
+  await page.fill('dialog input[type=text]', other);
+  await page.locator('dialog .primary').click();
+  await until(async () => (await now()).plies[0].uci === other, 'the daemon took it');
+  await until(async () => (await page.locator('.moves .san').first().textContent()) === `${other.slice(2)}`, 'and the page shows it');
+  await page.locator('.toast').getByRole('button', { name: 'Undo' }).click();
+  await until(async () => (await now()).plies[0].uci === first, 'taken back');
+  await done(page);
+});
+
+test('the viewer shows each game as the daemon has it', { skip }, async () => {
+  const page = await newPage();
+  await page.goto(viewer);
+  await page.waitForSelector('.tile >> nth=7');
+  await until(async () => (await tables()).some((table) => table.plies.length > 12), 'games are under way', LONG);
+  await page.screenshot({ path: join(OUT, 'viewer.png') });
+  for (let n = 1; n <= 8; n += 1) {
+    await until(async () => {
+      const table = (await tables()).find((one) => one.table === n);
+      return (await placement(page, `.tile[href="#/table/${n}"] .board`)) === table.fen.split(' ')[0];
+    }, `table ${n}`, 30_000);
+  }
+  await accessible(page, 'viewer, live');
+  const pgn = await (await fetch(`${viewer}/round/current/games.pgn`)).text();
+  assert.match(pgn, /\[White "Anderssen, Adolf"\]/);
+  await page.goto(`${viewer}/#/table/3`);
+  const answer = await page.request.get(`${viewer}${await page.getAttribute('.links a', 'href')}`);
+  assert.equal(answer.status(), 200);
+  await page.goto(`${viewer}/wall`);
+  await page.waitForSelector('.tile >> nth=7');
+  await done(page);
+});
