@@ -1,6 +1,6 @@
 //! Bridging what was not seen: the shortest legal sequences between a position and a board.
 
-use shakmaty::{Color, Move};
+use shakmaty::{Bitboard, Color, Move};
 
 use super::moves::View;
 use crate::record::Position;
@@ -31,13 +31,14 @@ impl Bridges {
     }
 }
 
-/// All shortest legal sequences of 1 to `depth` plies from `position` to the sensed board.
-pub(super) fn bridges(position: &Position, view: View<'_>, depth: usize) -> Bridges {
+/// All shortest legal sequences of 1 to `depth` plies from `position` to the sensed board, by moves
+/// that end on `seen` squares only (those that were seen to change, unless nothing was seen).
+pub(super) fn bridges(position: &Position, view: View<'_>, depth: usize, seen: Bitboard) -> Bridges {
     let mut budget = BUDGET;
     for plies in 1..=depth.min(DEPTH) {
         let mut found = Bridges::default();
         let mut path = Vec::with_capacity(plies);
-        search(position, view, plies, &mut path, &mut found, &mut budget);
+        search(position, view, plies, seen, &mut path, &mut found, &mut budget);
         found.cut = budget == 0;
         if !found.lines.is_empty() || found.cut {
             return found;
@@ -50,6 +51,7 @@ fn search(
     position: &Position,
     view: View<'_>,
     plies: usize,
+    seen: Bitboard,
     path: &mut Vec<Move>,
     found: &mut Bridges,
     budget: &mut u32,
@@ -67,13 +69,16 @@ fn search(
         if found.lines.len() > CANDIDATES || *budget == 0 {
             return;
         }
+        if !seen.contains(m.to()) {
+            continue;
+        }
         *budget -= 1;
         let next = position.play(m);
         if plies > 1 && next.chess().is_some_and(shakmaty::Position::is_game_over) {
             continue;
         }
         path.push(m);
-        search(&next, view, plies - 1, path, found, budget);
+        search(&next, view, plies - 1, seen, path, found, budget);
         path.pop();
     }
 }
@@ -92,6 +97,6 @@ fn within_reach(position: &Position, view: View<'_>, plies: usize) -> bool {
         });
         let arrived = (diff & sensed.by_color(side)).count();
         let lost = (diff & board.by_color(side)).count().saturating_sub(arrived);
-        arrived <= own + usize::from(castles) && lost <= others
+        arrived <= own + usize::from(castles) && lost <= others + view.blind().count()
     })
 }

@@ -4,7 +4,7 @@
 //! With the end the record is closed. Kings go to the centre in any order and from any squares,
 //! other men being pushed aside; the hops that led there are stripped from the line.
 
-use shakmaty::{Bitboard, Board, Color, Role, Square};
+use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
 
 use super::{Cause, Finding, Track, line::Step, moves::origin, tracker::over};
 use crate::{
@@ -116,18 +116,38 @@ impl Track {
     fn strip_kings(&mut self, out: &mut Vec<Finding>) {
         self.threads.truncate(1);
         let kings = self.eyes.board.kings();
-        let hop = self.ending.hop.take();
+        let rest = self.ending.hop.take();
         let thread = &mut self.threads[0];
+        // The hands began with the first king that left its last resting place.
+        let began = Color::ALL
+            .into_iter()
+            .filter_map(|color| {
+                let king = Piece { color, role: Role::King };
+                let now = self.eyes.board.king_of(color)?;
+                let home = thread.tip(&self.line.base).board().king_of(color)?;
+                match self.eyes.last_rest(king, now, RESTED) {
+                    Some(at) => Some(at),
+                    None if home == now => thread
+                        .open
+                        .iter()
+                        .rev()
+                        .find(|ply| matches!(ply.made.step, Step::Move(m) if m.to() == now))
+                        .map(|ply| ply.made.made_at.plus(-1)),
+                    None => Some(self.eyes.since[usize::from(home)]),
+                }
+            })
+            .min();
         while let Some(last) = thread.open.last() {
             let Step::Move(m) = last.made.step else { break };
             let to = m.to();
             let was_king = last.after.board().role_at(to) == Some(Role::King);
-            if !(was_king && CENTRE.contains(to) && kings.contains(to)) {
+            let hop = was_king && CENTRE.contains(to) && kings.contains(to);
+            if !hop && began.is_none_or(|began| last.made.made_at <= began) {
                 break;
             }
             let last = thread.open.pop();
             // The same king had rested elsewhere before: that was the move.
-            if let (Some((Step::Move(before), at)), Some(last)) = (&hop, last)
+            if let (Some((Step::Move(before), at)), Some(last)) = (&rest, last)
                 && origin(*before) == origin(m)
                 && last.made.made_at.since(*at) >= RESTED
             {

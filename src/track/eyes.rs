@@ -3,7 +3,9 @@
 //!
 //! It compares boards and blinds faulty squares; what a difference means is for the readings.
 
-use shakmaty::{Bitboard, Board, Piece, Square};
+use std::collections::VecDeque;
+
+use shakmaty::{Bitboard, Board, Color, Piece, Square};
 
 use super::{SquareDiff, faults::Faults};
 use crate::{
@@ -49,7 +51,20 @@ pub(super) struct Eyes {
     pub(super) faults: Faults,
     /// Faulty squares whose present reading tells nothing.
     blind: Bitboard,
+    /// Where men were last seen to arrive.
+    trace: VecDeque<Seen>,
 }
+
+/// A man was seen to arrive.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    at: Timestamp,
+    square: Square,
+    piece: Piece,
+}
+
+/// Arrivals that are remembered: more than hands can do within two moves.
+const TRACE: usize = 64;
 
 impl Eyes {
     /// Before anything is heard the board is taken to show `start`.
@@ -63,6 +78,7 @@ impl Eyes {
             since: [Timestamp::from_millis(i64::MIN / 2); 64],
             faults: Faults::default(),
             blind: Bitboard::EMPTY,
+            trace: VecDeque::new(),
         }
     }
 
@@ -89,6 +105,12 @@ impl Eyes {
             self.result_piece = Some(content);
         }
         self.since[usize::from(game)] = at;
+        if let Some(piece) = now {
+            if self.trace.len() == TRACE {
+                self.trace.pop_front();
+            }
+            self.trace.push_back(Seen { at, square: game, piece });
+        }
         self.refresh(game);
         Some(Change { square: game, was, now })
     }
@@ -112,6 +134,7 @@ impl Eyes {
             }
         }
         self.since.reverse();
+        self.trace.clear();
         self.faults.turn();
         for square in Square::ALL {
             self.refresh(square);
@@ -127,6 +150,35 @@ impl Eyes {
     /// Squares that tell nothing just now.
     pub(super) fn blind(&self) -> Bitboard {
         self.blind
+    }
+
+    /// A man of this side was seen to arrive on a square since then.
+    pub(super) fn shown(&self, square: Square, side: Color, since: Timestamp) -> bool {
+        let mut seen = self.trace.iter().rev().take_while(|seen| seen.at > since);
+        seen.any(|seen| seen.square == square && seen.piece.color == side)
+    }
+
+    /// The first moment after `since` at which this man was seen to arrive on a square.
+    pub(super) fn arrival(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
+        let mut seen = self.trace.iter().filter(|seen| seen.at > since);
+        seen.find(|seen| seen.square == square && seen.piece == piece).map(|seen| seen.at)
+    }
+
+    /// The last time this man left a square on which it had stood for `rested` ms or longer, its
+    /// stay on `now` not counted. `None`: it has not been seen to.
+    pub(super) fn last_rest(&self, piece: Piece, now: Square, rested: i64) -> Option<Timestamp> {
+        let mut walk = self.trace.iter().filter(|seen| seen.piece == piece).collect::<Vec<_>>();
+        if walk.last().is_some_and(|seen| seen.square == now) {
+            walk.pop();
+        }
+        let mut left = self.trace.iter().rev().find(|seen| seen.piece == piece)?.at;
+        for seen in walk.into_iter().rev() {
+            if left.since(seen.at) >= rested {
+                return Some(seen.at.plus(rested));
+            }
+            left = seen.at;
+        }
+        None
     }
 
     /// Squares that read empty.

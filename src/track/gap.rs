@@ -1,6 +1,8 @@
 //! What was not seen: the board was gone, or so many updates were lost that no hand explains the
 //! board. Bridged if one legal sequence alone explains it; otherwise told, with the candidates.
 
+use shakmaty::Bitboard;
+
 use super::{
     Cause, ClockSense, Finding, SquareDiff, Track,
     bridge::{CANDIDATES, bridges},
@@ -110,7 +112,7 @@ impl Track {
         if self.line.count > 0 || self.gap.said {
             return;
         }
-        let found = bridges(&self.line.base, self.threads[0].view(&self.eyes), 4);
+        let found = bridges(&self.line.base, self.threads[0].view(&self.eyes), 4, Bitboard::FULL);
         if found.only().is_some() {
             self.setup.armed = true;
             self.bridge(at, PlySource::Bridged, out);
@@ -122,7 +124,7 @@ impl Track {
         if self.threads.len() > 1 || !self.held.is_empty() {
             return false;
         }
-        let found = bridges(self.tip(), self.threads[0].view(&self.eyes), DEPTH);
+        let found = bridges(self.tip(), self.threads[0].view(&self.eyes), DEPTH, Bitboard::FULL);
         let Some(line) = found.only() else { return false };
         self.add_line(at, line.to_vec(), source, out);
         let played = self.shown.len();
@@ -168,7 +170,7 @@ impl Track {
             return;
         }
         let last = self.tip().clone();
-        let found = bridges(&last, self.threads[0].view(&self.eyes), DEPTH);
+        let found = bridges(&last, self.threads[0].view(&self.eyes), DEPTH, Bitboard::FULL);
         let candidates = found
             .lines
             .iter()

@@ -195,7 +195,20 @@ pub(super) fn tolerable_since(position: &Position, found: &Complete, eyes: &Eyes
         return false;
     }
     let empty = eyes.empty();
-    rest.into_iter().all(|square| empty.contains(square) || eyes.since[usize::from(square)] < lifted)
+    rest.into_iter().all(|square| {
+        empty.contains(square)
+            || eyes.since[usize::from(square)] < lifted
+            || set_aside(position, found.m, square, eyes)
+    })
+}
+
+/// The man that `m` captures stands on this square, next to where it was taken: pushed aside by
+/// the capturing man, and to be taken off presently.
+pub(super) fn set_aside(before: &Position, m: Move, square: Square, eyes: &Eyes) -> bool {
+    let Move::Normal { to, capture: Some(role), .. } = m else { return false };
+    square.distance(to) == 1
+        && before.board().piece_at(square).is_none()
+        && eyes.board.piece_at(square) == Some(Piece { color: !before.turn(), role })
 }
 
 /// The men that would move too if this king or rook move were the first half of castling.

@@ -18,7 +18,7 @@ use super::{
 use crate::record::{PlySource, Position, Timestamp};
 
 /// One scan of the squares, and a little.
-const SCAN: i64 = 300;
+pub(super) const SCAN: i64 = 300;
 /// How far the clock's data may be behind or ahead of the squares.
 pub(super) const SKEW: i64 = 1_000;
 /// A hand that let go so long ago does not go on.

@@ -5,13 +5,13 @@
 //! a pawn became was not read, a man was put down unseen); each goes on by itself, and those that
 //! the board contradicts are dropped. Only what all threads share is told as the line.
 
-use shakmaty::Bitboard;
+use shakmaty::{Bitboard, Move};
 
 use super::{
     Cause,
     eyes::{Eyes, differing},
     line::{Made, Step},
-    moves::{Complete, Stale, View, complete, origin, overlaid, tolerable, tolerable_since},
+    moves::{Complete, Stale, View, complete, origin, overlaid, set_aside, tolerable, tolerable_since},
 };
 use crate::record::{PlySource, Position, Timestamp};
 
@@ -44,7 +44,7 @@ pub(super) enum Outcome {
 struct Reading {
     drop: usize,
     add: Vec<Open>,
-    residual: Bitboard,
+    cost: u32,
     cause: Cause,
 }
 
@@ -52,15 +52,6 @@ impl Thread {
     /// The position after the open plies.
     pub(super) fn tip<'a>(&'a self, base: &'a Position) -> &'a Position {
         self.open.last().map_or(base, |open| &open.after)
-    }
-
-    /// The position before the last open ply.
-    fn previous<'a>(&'a self, base: &'a Position) -> Option<&'a Position> {
-        match self.open.len() {
-            0 => None,
-            1 => Some(base),
-            many => self.open.get(many - 2).map(|open| &open.after),
-        }
     }
 
     /// The sensed board as this thread sees it.
@@ -90,6 +81,11 @@ impl Thread {
         Outcome::Changed(reading.cause)
     }
 
+    /// The position after the first `plies` open plies.
+    fn after<'a>(&'a self, plies: usize, base: &'a Position) -> &'a Position {
+        plies.checked_sub(1).and_then(|last| self.open.get(last)).map_or(base, |open| &open.after)
+    }
+
     fn read(
         &self,
         base: &Position,
@@ -99,59 +95,72 @@ impl Thread {
     ) -> Option<Reading> {
         let view = self.view(eyes);
         let tip = self.tip(base);
+        let open_plies = self.open.len();
+        let weigh = Weigh { eyes, pace: u32::from(open_plies > 1) };
+        // What it would cost to leave the line as it is, with all that differs unexplained.
+        let began = self.open.last().map_or(since, |last| last.made.made_at);
+        let stay = weigh.plies(open_plies) + weigh.rest(tip, view.diff(tip.board()), began, None);
         let mut best: Option<Reading> = None;
         let mut offer = |reading: Reading| {
-            if best.as_ref().is_none_or(|best| reading.residual.count() < best.residual.count()) {
+            if best.as_ref().is_none_or(|best| reading.cost < best.cost) {
                 best = Some(reading);
             }
         };
-        for found in complete(tip, view) {
-            if tolerable(tip, &found, eyes) {
-                offer(played(found, 0, Cause::Played));
+        for keep in (0..=open_plies).rev() {
+            let drop = open_plies - keep;
+            let position = self.after(keep, base);
+            let dropped = self.open.get(keep).map(|open| &open.made.step);
+            for found in complete(position, view) {
+                if dropped == Some(&Step::Move(found.m)) || !tolerable(position, &found, eyes) {
+                    continue;
+                }
+                let lifted = eyes.since[usize::from(origin(found.m))];
+                let cost = weigh.plies(keep + 1)
+                    + weigh.rest(&found.after, found.residual, lifted, Some((position, found.m)));
+                offer(played(found, drop, cost));
+            }
+            if drop == 0 {
+                continue;
+            }
+            let rest = view.diff(position.board());
+            let touched = differing(position.board(), tip.board());
+            let made_at = self.open[keep].made.made_at;
+            if (rest & touched).is_empty() && old_or_lifted(rest, eyes, made_at) {
+                let cost = weigh.plies(keep) + weigh.rest(position, rest, made_at, None);
+                offer(Reading { drop, add: Vec::new(), cost, cause: Cause::TakenBack });
             }
         }
         if let Some((stood, irregular)) = held {
             for found in complete(stood, view) {
                 if tolerable(stood, &found, eyes) {
-                    offer(stands(tip, irregular, found));
+                    let lifted = eyes.since[usize::from(origin(found.m))];
+                    let cost = weigh.plies(2) + weigh.rest(&found.after, found.residual, lifted, None);
+                    offer(stands(tip, irregular, found, cost));
                 }
             }
         }
-        if let (Some(last), Some(previous)) = (self.open.last(), self.previous(base)) {
-            let rest = view.diff(previous.board());
-            let touched = differing(previous.board(), tip.board());
-            if (rest & touched).is_empty() && old_or_lifted(rest, eyes, last.made.made_at) {
-                offer(Reading { drop: 1, add: Vec::new(), residual: rest, cause: Cause::TakenBack });
-            }
-            for found in complete(previous, view) {
-                if last.made.step != Step::Move(found.m) && tolerable(previous, &found, eyes) {
-                    offer(played(found, 1, Cause::Revised));
-                }
-            }
+        if best.as_ref().is_none_or(|best| best.cost >= stay) {
+            best = self.read_two(base, since, eyes, &weigh);
         }
-        if best.is_some() {
-            return best;
-        }
-        self.read_two(base, since, eyes)
+        best.filter(|best| best.cost < stay)
     }
 
     /// Two plies at once: the reply was under way before the first was complete.
-    fn read_two(&self, base: &Position, since: Timestamp, eyes: &Eyes) -> Option<Reading> {
+    fn read_two(&self, base: &Position, since: Timestamp, eyes: &Eyes, weigh: &Weigh<'_>) -> Option<Reading> {
         let view = self.view(eyes);
-        let tip = self.tip(base);
+        let open_plies = self.open.len();
         let mut best: Option<Reading> = None;
-        let mut starts = vec![(0, tip, self.open.last().map_or(since, |open| open.made.made_at))];
-        if let Some(previous) = self.previous(base) {
-            starts.push((1, previous, since));
-        }
-        for (drop, start, since) in starts {
+        for drop in 0..=open_plies.min(1) {
+            let keep = open_plies - drop;
+            let start = self.after(keep, base);
+            let since = keep.checked_sub(1).map_or(since, |last| self.open[last].made.made_at);
             let diff = view.diff(start.board());
             let replied = start.board().by_color(!start.turn()) | eyes.board.by_color(!start.turn());
             if diff.count() < 2 || (diff & replied).is_empty() {
                 continue;
             }
             for (m, after) in overlaid(start, view, since) {
-                if drop == 1 && self.open.last().is_some_and(|last| last.made.step == Step::Move(m)) {
+                if self.open.get(keep).is_some_and(|last| last.made.step == Step::Move(m)) {
                     continue; // found as an extension already
                 }
                 for found in complete(&after, view) {
@@ -160,7 +169,11 @@ impl Thread {
                     if !tolerable_since(&after, &found, eyes, began) {
                         continue;
                     }
-                    if best.as_ref().is_some_and(|best| best.residual.count() <= found.residual.count()) {
+                    let unseen = if eyes.shown(m.to(), start.turn(), since) { 0 } else { UNSEEN };
+                    let cost = weigh.plies(keep + 2)
+                        + unseen
+                        + weigh.rest(&found.after, found.residual, began, Some((&after, found.m)));
+                    if best.as_ref().is_some_and(|best| best.cost <= cost) {
                         continue;
                     }
                     let first_at = eyes.latest(differing(start.board(), after.board())).min(found.made_at);
@@ -169,12 +182,68 @@ impl Thread {
                         after: after.clone(),
                     };
                     let cause = if drop == 1 { Cause::Revised } else { Cause::Played };
-                    let residual = found.residual;
-                    best = Some(Reading { drop, add: vec![first, open(found)], residual, cause });
+                    best = Some(Reading { drop, add: vec![first, open(found)], cost, cause });
                 }
             }
         }
         best
+    }
+}
+
+/// A ply more.
+const PLY: u32 = 10;
+/// A ply that nobody has pressed for yet, beyond the first.
+const HASTE: u32 = 5;
+/// A man of the side on move that is not on its square: the reply is being lifted.
+const LIFTED: u32 = 4;
+/// Another man that is not on its square.
+const HOLE: u32 = 6;
+/// A captured man set down next to the square it was taken from.
+const ASIDE: u32 = 7;
+/// What was so before the hand began.
+const OLD: u32 = 3;
+/// A man where none, or another, should be.
+const WRONG: u32 = 20;
+/// A man that went to its square without being seen there.
+const UNSEEN: u32 = 8;
+
+/// What readings cost: the fewer plies and the less that is left unexplained, the better.
+struct Weigh<'a> {
+    eyes: &'a Eyes,
+    pace: u32,
+}
+
+impl Weigh<'_> {
+    fn plies(&self, plies: usize) -> u32 {
+        let plies = plies as u32;
+        let _ = self.pace;
+        plies * PLY + plies.saturating_sub(1) * HASTE
+    }
+
+    /// The cost of what still differs from `after`. `last` is the last move and the position
+    /// before it.
+    fn rest(
+        &self,
+        after: &Position,
+        rest: Bitboard,
+        began: Timestamp,
+        last: Option<(&Position, Move)>,
+    ) -> u32 {
+        let board = after.board();
+        let empty = self.eyes.empty();
+        rest.into_iter()
+            .map(|square| {
+                if self.eyes.since[usize::from(square)] < began {
+                    OLD
+                } else if empty.contains(square) {
+                    if board.color_at(square) == Some(after.turn()) { LIFTED } else { HOLE }
+                } else if last.is_some_and(|(before, m)| set_aside(before, m, square, self.eyes)) {
+                    ASIDE
+                } else {
+                    WRONG
+                }
+            })
+            .sum()
     }
 }
 
@@ -185,14 +254,13 @@ fn open(found: Complete) -> Open {
     }
 }
 
-fn played(found: Complete, drop: usize, cause: Cause) -> Reading {
-    let residual = found.residual;
-    Reading { drop, add: vec![open(found)], residual, cause }
+fn played(found: Complete, drop: usize, cost: u32) -> Reading {
+    let cause = if drop == 0 { Cause::Played } else { Cause::Revised };
+    Reading { drop, add: vec![open(found)], cost, cause }
 }
 
 /// The irregular plies stood, and this was played on from them.
-fn stands(tip: &Position, irregular: &[Made], found: Complete) -> Reading {
-    let residual = found.residual;
+fn stands(tip: &Position, irregular: &[Made], found: Complete, cost: u32) -> Reading {
     let mut position = tip.clone();
     let mut add = Vec::new();
     for made in irregular {
@@ -200,7 +268,7 @@ fn stands(tip: &Position, irregular: &[Made], found: Complete) -> Reading {
         add.push(Open { made: made.clone(), after: position.clone() });
     }
     add.push(open(found));
-    Reading { drop: 0, add, residual, cause: Cause::IrregularStands }
+    Reading { drop: 0, add, cost, cause: Cause::IrregularStands }
 }
 
 /// Nothing but men in hands and what was so before.

@@ -24,6 +24,8 @@ use crate::{
 
 /// A man that stood so long is released (Laws 4.7; `T_REL`), in ms.
 pub(super) const RELEASED: i64 = 700;
+/// A reply that stood so long confirms the ply before it though its press was not seen, in ms.
+const FORGOTTEN: i64 = 10_000;
 /// After so long without a change an unexplained board is searched more deeply, in ms.
 const QUIET: i64 = 400;
 /// So long unexplained is worth a word to the operator, in ms.
@@ -383,7 +385,15 @@ impl Track {
             return None;
         }
         // Only while it stands: a lifted man may go on.
-        self.diff().is_empty().then(|| last.made.made_at.plus(RELEASED).max(self.last_change.plus(1)))
+        if !self.diff().is_empty() {
+            return None;
+        }
+        // Where a clock runs the press decides; one may have been forgotten.
+        let patience = match self.clock {
+            ClockSense::Running(_) if self.shown.len() == 2 && !over(&last.after) => FORGOTTEN,
+            _ => RELEASED,
+        };
+        Some(last.made.made_at.plus(patience).max(self.last_change.plus(1)))
     }
 
     fn serve(&mut self, at: Timestamp, out: &mut Vec<Finding>) {

@@ -1,6 +1,6 @@
 //! When nothing simple explains the board: the deeper search, and what is said of it.
 
-use shakmaty::{Bitboard, Color, Square};
+use shakmaty::{Bitboard, Color, Move, Piece, Square};
 
 use super::{
     Cause, Finding, Irregular, SquareDiff, SquareFault, Track,
@@ -8,9 +8,10 @@ use super::{
     ending::CENTRE,
     irregular::{classify, out_of_turn},
     line::{Made, Step},
+    press::SCAN,
     threads::Open,
 };
-use crate::record::{PlySource, Timestamp};
+use crate::record::{PlySource, Position, Timestamp};
 
 /// A square must have been wrong for so long to be called faulty, in ms.
 const FAULTY: i64 = 1_500;
@@ -33,14 +34,20 @@ impl Track {
             self.gap.asked = self.last_change;
             out.push(Finding::WantsDump);
         }
+        if (diff & !self.eyes.empty()).is_empty() {
+            return false; // only men in hands
+        }
+        let began = self.line.base_at;
+        let seen: Bitboard =
+            Square::ALL.into_iter().filter(|square| self.eyes.since[usize::from(*square)] > began).collect();
         // From the position shown first, then from the last confirmed one.
         let open = self.threads[0].open.len();
         for drop in 0..=open.min(2) {
             let keep = open - drop;
             let position = if keep == 0 { &self.line.base } else { &self.threads[0].open[keep - 1].after };
-            let found = bridges(position, self.threads[0].view(&self.eyes), AHEAD.min(2 + drop));
+            let found = bridges(position, self.threads[0].view(&self.eyes), AHEAD.min(2 + drop), seen);
             let Some(line) = found.only() else { continue };
-            if line.len() < drop {
+            if line.len() < drop || !self.witnessed(position, line) {
                 continue; // plies do not vanish because another board looks alike
             }
             let mut position = position.clone();
@@ -64,6 +71,25 @@ impl Track {
             return true;
         }
         false
+    }
+
+    /// Each ply of the line was seen to arrive, in its order (within a scan).
+    fn witnessed(&self, position: &Position, line: &[Move]) -> bool {
+        let mut position = position.clone();
+        let mut since = self.line.base_at;
+        line.iter().all(|m| {
+            let piece = match super::moves::arriving(*m) {
+                Some(role) => Piece { color: position.turn(), role },
+                None => {
+                    position = position.play(*m);
+                    return true;
+                }
+            };
+            position = position.play(*m);
+            let seen = self.eyes.arrival(m.to(), piece, since);
+            since = seen.map_or(since, |at| at.plus(-SCAN).max(since));
+            seen.is_some()
+        })
     }
 
     /// The men have stood long enough to be released: says what was done that is no move.

@@ -1,0 +1,239 @@
+//! The decoding bench: games played by simulated hands in virtual time, read back by the tracker.
+//!
+//! `cargo bench --bench decoding` plays the games of `../shared/games` (or the folder named in
+//! `ARBITERD_GAMES`; a few famous ones where there is none) at every level of play, with fixed
+//! seeds, and prints how many were read exactly and what was wrong, and then the tracker's speed.
+//! Behind `--` may stand levels (`human`), `games=N` for only so many, `seed=S`, `show` to name
+//! every game that is not exact.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use arbiterd::{
+    record::Timestamp,
+    sim::{Level, PlayedGame, SimGame, VirtualOptions, famous_games, play_all},
+    track::{Cause, ClockSense, Evidence, Finding, Track, TrackedPly},
+    wire::{ClockState, Observation},
+};
+use shakmaty::{Color, uci::UciMove};
+
+/// What came of one game.
+#[derive(Default)]
+struct Outcome {
+    exact: bool,
+    /// Not exact, but a finding asked for a person before the first wrong ply was confirmed.
+    flagged: bool,
+    plies: usize,
+    wrong_confirmed: usize,
+    confirmed_revised: usize,
+    provisional_revised: usize,
+    needs: usize,
+    delays: Vec<i64>,
+    observations: usize,
+    spent: Duration,
+    line: Vec<UciMove>,
+    first_wrong: Option<(usize, i64)>,
+}
+
+fn evidence_of(
+    observation: &Observation,
+    track: &Track,
+    running: &mut Option<Color>,
+    clock: &mut bool,
+) -> Vec<Evidence> {
+    match observation {
+        Observation::Square(square, content) => vec![Evidence::Square(*square, *content)],
+        Observation::Dump(squares) => vec![Evidence::Dump(*squares)],
+        Observation::Clock(ClockState::Reading(reading)) => {
+            let white = reading.left_to_move != track.rotated();
+            let now = reading.running.then_some(if white { Color::White } else { Color::Black });
+            let mut all = Vec::new();
+            if let (Some(before), Some(_)) = (*running, now)
+                && *running != now
+            {
+                all.push(Evidence::Press { by: before });
+            }
+            if *running != now || !*clock {
+                all.push(Evidence::Clock(now.map_or(ClockSense::Stopped, ClockSense::Running)));
+            }
+            *running = now;
+            *clock = true;
+            all
+        }
+        Observation::Clock(ClockState::Absent) => vec![Evidence::Clock(ClockSense::Absent)],
+        _ => Vec::new(),
+    }
+}
+
+fn follow(truth: &PlayedGame, observations: &[(i64, Observation)]) -> Outcome {
+    let mut track = Track::new(&truth.start);
+    let mut outcome =
+        Outcome { plies: truth.plies.len(), observations: observations.len(), ..Outcome::default() };
+    let (mut running, mut clock) = (None, false);
+    let mut line: Vec<TrackedPly> = Vec::new();
+    let mut confirmed = 0;
+    let mut found: Vec<(i64, Finding)> = Vec::new();
+    let mut out = Vec::new();
+    for (at, observation) in observations {
+        let all = evidence_of(observation, &track, &mut running, &mut clock);
+        let began = Instant::now();
+        // Deadlines are served at their own times.
+        while let Some(due) = track.next_deadline().filter(|due| due.millis() <= *at) {
+            track.advance(due, &mut out);
+            found.extend(out.drain(..).map(|finding| (due.millis(), finding)));
+        }
+        for evidence in &all {
+            track.observe(Timestamp::from_millis(*at), evidence, &mut out);
+        }
+        outcome.spent += began.elapsed();
+        found.extend(out.drain(..).map(|finding| (*at, finding)));
+    }
+    let end = observations.last().map_or(0, |(at, _)| *at) + 60_000;
+    track.advance(Timestamp::from_millis(end), &mut out);
+    found.extend(out.drain(..).map(|finding| (end, finding)));
+    let mut asked_at = i64::MAX;
+    for (at, finding) in found {
+        match finding {
+            Finding::Line { from, plies, cause } => {
+                outcome.confirmed_revised += confirmed.max(from) - from;
+                if from < line.len() && cause != Cause::TakenBack {
+                    outcome.provisional_revised += 1;
+                }
+                line.truncate(from);
+                line.extend(plies);
+            }
+            Finding::Confirmed { count } => {
+                for index in confirmed..count {
+                    let wrong = truth.plies.get(index).is_none_or(|ply| ply.uci != line[index].uci);
+                    if wrong {
+                        outcome.wrong_confirmed += 1;
+                        outcome.first_wrong.get_or_insert((index, at));
+                    } else if let Some(pressed) = truth.plies[index].pressed_ms {
+                        outcome.delays.push(at - pressed as i64);
+                    }
+                }
+                confirmed = count;
+            }
+            Finding::Differ(_) | Finding::Gap { .. } | Finding::WrongStart(_) | Finding::Sideways
+                if at <= truth.ended_ms as i64 =>
+            {
+                outcome.needs += 1;
+                asked_at = asked_at.min(at);
+            }
+            _ => {}
+        }
+    }
+    outcome.line = line.iter().map(|ply| ply.uci).collect();
+    outcome.exact = outcome.line.iter().eq(truth.plies.iter().map(|ply| &ply.uci));
+    outcome.flagged =
+        !outcome.exact && outcome.first_wrong.is_none_or(|(_, at)| asked_at <= at) && asked_at < i64::MAX;
+    outcome
+}
+
+fn games(limit: usize) -> Vec<SimGame> {
+    let folder = std::env::var_os("ARBITERD_GAMES")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/games"), PathBuf::from);
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .map(|entries| entries.filter_map(Result::ok).map(|entry| entry.path()).collect())
+        .unwrap_or_default();
+    files.retain(|path| path.extension().is_some_and(|ext| ext == "pgn"));
+    files.sort();
+    let mut games: Vec<SimGame> = Vec::new();
+    for file in files {
+        let Ok(text) = std::fs::read(&file) else { continue };
+        match SimGame::from_pgn(&String::from_utf8_lossy(&text)) {
+            Ok(read) => games.extend(read.into_iter().filter(|game| !game.moves.is_empty())),
+            Err(error) => eprintln!("{}: {error}", file.display()),
+        }
+    }
+    if games.is_empty() {
+        games = famous_games();
+    }
+    if games.len() > limit {
+        // Spread over all files.
+        let step = games.len() as f64 / limit as f64;
+        games = (0..limit).map(|index| games[(index as f64 * step) as usize].clone()).collect();
+    }
+    games
+}
+
+fn main() {
+    let mut levels: Vec<Level> = Vec::new();
+    let (mut limit, mut first_seed, mut show) = (usize::MAX, 1, false);
+    for word in std::env::args().skip(1) {
+        if let Some(number) = word.strip_prefix("games=") {
+            limit = number.parse().unwrap_or(usize::MAX);
+        } else if let Some(number) = word.strip_prefix("seed=") {
+            first_seed = number.parse().unwrap_or(1);
+        } else if word == "show" {
+            show = true;
+        } else if let Ok(level) = word.parse() {
+            levels.push(level);
+        }
+    }
+    if levels.is_empty() {
+        levels = Level::ALL.to_vec();
+    }
+    let games = games(limit);
+    println!("{} games", games.len());
+    let (mut all_observations, mut all_spent) = (0, Duration::ZERO);
+    for level in levels {
+        let began = Instant::now();
+        let mut all: Vec<Outcome> = Vec::new();
+        for (index, game) in games.iter().enumerate() {
+            let seed = first_seed + index as u64;
+            let (observations, script) =
+                play_all(std::slice::from_ref(game), &VirtualOptions::new(level, seed));
+            let Some(truth) = script.games.first() else { continue };
+            let outcome = follow(truth, &observations);
+            if show && (!outcome.exact || outcome.wrong_confirmed > 0 || outcome.needs > 0) {
+                let differs = outcome.line.iter().zip(&truth.plies).position(|(a, b)| *a != b.uci);
+                println!(
+                    "  seed {seed} game {index}: exact {} flagged {} wrong {} needs {} plies {}/{} first wrong {:?} differs {:?}: {:?} for {:?}",
+                    outcome.exact,
+                    outcome.flagged,
+                    outcome.wrong_confirmed,
+                    outcome.needs,
+                    outcome.line.len(),
+                    outcome.plies,
+                    outcome.first_wrong,
+                    differs,
+                    differs.map(|at| outcome.line[at].to_string()),
+                    differs.map(|at| (truth.plies[at].uci.to_string(), truth.plies[at].made_ms)),
+                );
+            }
+            all.push(outcome);
+        }
+        let sum = |what: fn(&Outcome) -> usize| all.iter().map(what).sum::<usize>();
+        let exact = all.iter().filter(|game| game.exact).count();
+        let flagged = all.iter().filter(|game| game.flagged).count();
+        let silent = all.len() - exact - flagged;
+        let mut delays: Vec<i64> = all.iter().flat_map(|game| game.delays.iter().copied()).collect();
+        delays.sort_unstable();
+        let quantile = |q: f64| delays.get(((delays.len() as f64 - 1.0) * q) as usize).copied().unwrap_or(0);
+        println!(
+            "{:6} games {} exact {} ({:.2} %), flagged {flagged}, silently wrong {silent}; of {} plies {} wrong when confirmed, {} confirmed then revised, {} provisional then revised; needs {:.2} per 100 games; press to confirmation median {} ms, 99 % {} ms; {:.0} games/s",
+            level.name(),
+            all.len(),
+            exact,
+            100.0 * exact as f64 / all.len().max(1) as f64,
+            sum(|game| game.plies),
+            sum(|game| game.wrong_confirmed),
+            sum(|game| game.confirmed_revised),
+            sum(|game| game.provisional_revised),
+            100.0 * sum(|game| game.needs) as f64 / all.len().max(1) as f64,
+            quantile(0.5),
+            quantile(0.99),
+            all.len() as f64 / began.elapsed().as_secs_f64(),
+        );
+        all_observations += sum(|game| game.observations);
+        all_spent += all.iter().map(|game| game.spent).sum::<Duration>();
+    }
+    println!(
+        "tracker: {all_observations} observations in {:.2} s: {:.0} a second",
+        all_spent.as_secs_f64(),
+        all_observations as f64 / all_spent.as_secs_f64().max(1e-9)
+    );
+}
