@@ -18,6 +18,8 @@ pub(super) const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
 const SIGNAL: i64 = 1_000;
 /// A king that rested so long before it went to the centre had made a move there, in ms.
 const RESTED: i64 = 2_000;
+/// A king's step so shortly before the other king was lifted made room for it, in ms.
+const ROOM: i64 = 800;
 /// A man that stands elsewhere for so long after the end is activity, in ms.
 const ACTIVITY: i64 = 1_000;
 
@@ -124,17 +126,10 @@ impl Track {
             .filter_map(|color| {
                 let king = Piece { color, role: Role::King };
                 let now = self.eyes.board.king_of(color)?;
-                let home = thread.tip(&self.line.base).board().king_of(color)?;
-                match self.eyes.last_rest(king, now, RESTED) {
-                    Some(at) => Some(at),
-                    None if home == now => thread
-                        .open
-                        .iter()
-                        .rev()
-                        .find(|ply| matches!(ply.made.step, Step::Move(m) if m.to() == now))
-                        .map(|ply| ply.made.made_at.plus(-1)),
-                    None => Some(self.eyes.since[usize::from(home)]),
+                if self.line.base.board().king_of(color) == Some(now) {
+                    return None; // it stood there
                 }
+                self.eyes.left_rest(king, now, RESTED)
             })
             .min();
         while let Some(last) = thread.open.last() {
@@ -142,7 +137,9 @@ impl Track {
             let to = m.to();
             let was_king = last.after.board().role_at(to) == Some(Role::King);
             let hop = was_king && CENTRE.contains(to) && kings.contains(to);
-            if !hop && began.is_none_or(|began| last.made.made_at <= began) {
+            // A king's step just before the others went was to make room.
+            let made_at = last.made.made_at.plus(if was_king { ROOM } else { 0 });
+            if !hop && began.is_none_or(|began| made_at <= began) {
                 break;
             }
             let last = thread.open.pop();

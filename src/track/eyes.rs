@@ -51,20 +51,21 @@ pub(super) struct Eyes {
     pub(super) faults: Faults,
     /// Faulty squares whose present reading tells nothing.
     blind: Bitboard,
-    /// Where men were last seen to arrive.
+    /// The last changes.
     trace: VecDeque<Seen>,
 }
 
-/// A man was seen to arrive.
+/// A square was seen to change.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
-    at: Timestamp,
-    square: Square,
-    piece: Piece,
+pub(super) struct Seen {
+    pub(super) at: Timestamp,
+    pub(super) square: Square,
+    pub(super) was: Option<Piece>,
+    pub(super) now: Option<Piece>,
 }
 
-/// Arrivals that are remembered: more than hands can do within two moves.
-const TRACE: usize = 64;
+/// Changes that are remembered: more than hands can do within a few moves.
+const TRACE: usize = 96;
 
 impl Eyes {
     /// Before anything is heard the board is taken to show `start`.
@@ -105,12 +106,10 @@ impl Eyes {
             self.result_piece = Some(content);
         }
         self.since[usize::from(game)] = at;
-        if let Some(piece) = now {
-            if self.trace.len() == TRACE {
-                self.trace.pop_front();
-            }
-            self.trace.push_back(Seen { at, square: game, piece });
+        if self.trace.len() == TRACE {
+            self.trace.pop_front();
         }
+        self.trace.push_back(Seen { at, square: game, was, now });
         self.refresh(game);
         Some(Change { square: game, was, now })
     }
@@ -155,30 +154,34 @@ impl Eyes {
     /// A man of this side was seen to arrive on a square since then.
     pub(super) fn shown(&self, square: Square, side: Color, since: Timestamp) -> bool {
         let mut seen = self.trace.iter().rev().take_while(|seen| seen.at > since);
-        seen.any(|seen| seen.square == square && seen.piece.color == side)
+        seen.any(|seen| seen.square == square && seen.now.is_some_and(|piece| piece.color == side))
     }
 
     /// The first moment after `since` at which this man was seen to arrive on a square.
     pub(super) fn arrival(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
         let mut seen = self.trace.iter().filter(|seen| seen.at > since);
-        seen.find(|seen| seen.square == square && seen.piece == piece).map(|seen| seen.at)
+        seen.find(|seen| seen.square == square && seen.now == Some(piece)).map(|seen| seen.at)
     }
 
-    /// The last time this man left a square on which it had stood for `rested` ms or longer, its
-    /// stay on `now` not counted. `None`: it has not been seen to.
-    pub(super) fn last_rest(&self, piece: Piece, now: Square, rested: i64) -> Option<Timestamp> {
-        let mut walk = self.trace.iter().filter(|seen| seen.piece == piece).collect::<Vec<_>>();
-        if walk.last().is_some_and(|seen| seen.square == now) {
-            walk.pop();
-        }
-        let mut left = self.trace.iter().rev().find(|seen| seen.piece == piece)?.at;
-        for seen in walk.into_iter().rev() {
-            if left.since(seen.at) >= rested {
-                return Some(seen.at.plus(rested));
+    /// When this man last left a square on which it had stood for `rested` ms or longer; it stands
+    /// on `now`. `None`: it has not been seen to.
+    pub(super) fn left_rest(&self, piece: Piece, now: Square, rested: i64) -> Option<Timestamp> {
+        for (index, left) in self.trace.iter().enumerate().rev() {
+            if left.was != Some(piece) || left.square == now {
+                continue;
             }
-            left = seen.at;
+            let came = self.trace.iter().take(index).rev().find(|seen| seen.square == left.square);
+            if came.is_none_or(|came| left.at.since(came.at) >= rested) {
+                return Some(left.at);
+            }
         }
         None
+    }
+
+    /// The changes since then, oldest first.
+    pub(super) fn changes(&self, since: Timestamp) -> impl Iterator<Item = &Seen> {
+        let from = self.trace.partition_point(|seen| seen.at <= since);
+        self.trace.range(from..)
     }
 
     /// Squares that read empty.

@@ -5,13 +5,14 @@
 //! a pawn became was not read, a man was put down unseen); each goes on by itself, and those that
 //! the board contradicts are dropped. Only what all threads share is told as the line.
 
-use shakmaty::{Bitboard, Move};
+use shakmaty::{Bitboard, Move, Square};
 
 use super::{
     Cause,
     eyes::{Eyes, differing},
     line::{Made, Step},
     moves::{Complete, Stale, View, complete, origin, overlaid, set_aside, tolerable, tolerable_since},
+    press::SCAN,
 };
 use crate::record::{PlySource, Position, Timestamp};
 
@@ -81,6 +82,18 @@ impl Thread {
         Outcome::Changed(reading.cause)
     }
 
+    /// What this thread's line leaves unexplained, with its plies.
+    pub(super) fn cost(&self, base: &Position, since: Timestamp, eyes: &Eyes) -> u32 {
+        let weigh = Weigh { eyes };
+        let began = self.open.last().map_or(since, |last| last.made.made_at);
+        let tip = self.tip(base);
+        let last = match self.open.last().map(|open| &open.made.step) {
+            Some(Step::Move(m)) => Some((self.after(self.open.len() - 1, base), *m)),
+            _ => None,
+        };
+        weigh.plies(self.open.len()) + weigh.rest(tip, self.diff(base, eyes), began, last)
+    }
+
     /// The position after the first `plies` open plies.
     fn after<'a>(&'a self, plies: usize, base: &'a Position) -> &'a Position {
         plies.checked_sub(1).and_then(|last| self.open.get(last)).map_or(base, |open| &open.after)
@@ -96,10 +109,9 @@ impl Thread {
         let view = self.view(eyes);
         let tip = self.tip(base);
         let open_plies = self.open.len();
-        let weigh = Weigh { eyes, pace: u32::from(open_plies > 1) };
+        let weigh = Weigh { eyes };
         // What it would cost to leave the line as it is, with all that differs unexplained.
-        let began = self.open.last().map_or(since, |last| last.made.made_at);
-        let stay = weigh.plies(open_plies) + weigh.rest(tip, view.diff(tip.board()), began, None);
+        let stay = self.cost(base, since, eyes);
         let mut best: Option<Reading> = None;
         let mut offer = |reading: Reading| {
             if best.as_ref().is_none_or(|best| reading.cost < best.cost) {
@@ -114,9 +126,11 @@ impl Thread {
                 if dropped == Some(&Step::Move(found.m)) || !tolerable(position, &found, eyes) {
                     continue;
                 }
-                let lifted = eyes.since[usize::from(origin(found.m))];
+                let turn_began = keep.checked_sub(1).map_or(since, |last| self.open[last].made.made_at);
                 let cost = weigh.plies(keep + 1)
-                    + weigh.rest(&found.after, found.residual, lifted, Some((position, found.m)));
+                    + weigh.rest(&found.after, found.residual, turn_began, Some((position, found.m)))
+                    + weigh.backwards(found.m)
+                    + self.forsaken(keep, &[found.m]);
                 offer(played(found, drop, cost));
             }
             if drop == 0 {
@@ -145,12 +159,35 @@ impl Thread {
         best.filter(|best| best.cost < stay)
     }
 
+    /// What it costs to drop the plies from `keep` on for these moves: nothing for a man going on,
+    /// the other half of castling, or a captured man that was pushed aside.
+    fn forsaken(&self, keep: usize, moves: &[Move]) -> u32 {
+        let goes_on = |step: Move, first: bool| {
+            moves.iter().any(|m| {
+                let from = origin(step);
+                *m == step
+                    || step.to() == origin(*m)
+                    || match m {
+                        Move::Castle { king, rook } => from == *king || from == *rook,
+                        _ => from == origin(*m) || (!first && from == m.to()),
+                    }
+            })
+        };
+        let dropped = self.open.get(keep..).unwrap_or_default().iter().enumerate();
+        dropped
+            .map(|(index, open)| match open.made.step {
+                Step::Move(step) if goes_on(step, index == 0) => 0,
+                _ => FORSAKEN,
+            })
+            .sum()
+    }
+
     /// Two plies at once: the reply was under way before the first was complete.
     fn read_two(&self, base: &Position, since: Timestamp, eyes: &Eyes, weigh: &Weigh<'_>) -> Option<Reading> {
         let view = self.view(eyes);
         let open_plies = self.open.len();
         let mut best: Option<Reading> = None;
-        for drop in 0..=open_plies.min(1) {
+        for drop in 0..=open_plies.min(2) {
             let keep = open_plies - drop;
             let start = self.after(keep, base);
             let since = keep.checked_sub(1).map_or(since, |last| self.open[last].made.made_at);
@@ -169,9 +206,15 @@ impl Thread {
                     if !tolerable_since(&after, &found, eyes, began) {
                         continue;
                     }
-                    let unseen = if eyes.shown(m.to(), start.turn(), since) { 0 } else { UNSEEN };
+                    let unseen = match (eyes.shown(m.to(), start.turn(), since), drop) {
+                        (true, _) => 0,
+                        (false, 0) => UNSEEN,
+                        (false, _) => FORSAKEN,
+                    };
                     let cost = weigh.plies(keep + 2)
                         + unseen
+                        + self.forsaken(keep, &[m, found.m])
+                        + weigh.backwards(found.m)
                         + weigh.rest(&found.after, found.residual, began, Some((&after, found.m)));
                     if best.as_ref().is_some_and(|best| best.cost <= cost) {
                         continue;
@@ -181,7 +224,7 @@ impl Thread {
                         made: Made { step: Step::Move(m), made_at: first_at, source: PlySource::Board },
                         after: after.clone(),
                     };
-                    let cause = if drop == 1 { Cause::Revised } else { Cause::Played };
+                    let cause = if drop > 0 { Cause::Revised } else { Cause::Played };
                     best = Some(Reading { drop, add: vec![first, open(found)], cost, cause });
                 }
             }
@@ -204,20 +247,33 @@ const ASIDE: u32 = 7;
 const OLD: u32 = 3;
 /// A man where none, or another, should be.
 const WRONG: u32 = 20;
+/// A ply that was seen, and is dropped for another man's.
+const FORSAKEN: u32 = 25;
+/// A man that was lifted after it had arrived.
+const BACKWARDS: u32 = 12;
 /// A man that went to its square without being seen there.
 const UNSEEN: u32 = 8;
 
 /// What readings cost: the fewer plies and the less that is left unexplained, the better.
 struct Weigh<'a> {
     eyes: &'a Eyes,
-    pace: u32,
 }
 
 impl Weigh<'_> {
     fn plies(&self, plies: usize) -> u32 {
         let plies = plies as u32;
-        let _ = self.pace;
         plies * PLY + plies.saturating_sub(1) * HASTE
+    }
+
+    /// A man is lifted before it is set down; the scan may tell it the other way round.
+    fn backwards(&self, m: Move) -> u32 {
+        let at = |square: Square| self.eyes.since[usize::from(square)];
+        match m {
+            Move::Normal { from, to, .. } | Move::EnPassant { from, to } if at(from).since(at(to)) > SCAN => {
+                BACKWARDS
+            }
+            _ => 0,
+        }
     }
 
     /// The cost of what still differs from `after`. `last` is the last move and the position

@@ -64,8 +64,15 @@ impl Track {
                     after: position.clone(),
                 });
             }
-            self.threads[0].open.truncate(keep);
-            self.threads[0].open.extend(add);
+            let mut thread = self.threads[0].clone();
+            thread.open.truncate(keep);
+            thread.open.extend(add);
+            if thread.cost(&self.line.base, began, &self.eyes)
+                >= self.threads[0].cost(&self.line.base, began, &self.eyes)
+            {
+                continue;
+            }
+            self.threads[0] = thread;
             self.publish(if drop == 0 { Cause::Played } else { Cause::Revised }, out);
             self.differs_since = None;
             return true;
