@@ -17,9 +17,12 @@ pub(super) const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
 /// Kings that stood so long in the centre are a signal, in ms.
 const SIGNAL: i64 = 1_000;
 /// A king that rested so long before it went to the centre had made a move there, in ms.
-const RESTED: i64 = 2_000;
+const RESTED: i64 = 1_200;
 /// A king's step so shortly before the other king was lifted made room for it, in ms.
 const ROOM: i64 = 800;
+/// A king that came to a centre square so long before the other was lifted, or before the clock
+/// was stopped, had moved there, in ms.
+const MOVED: i64 = 4_000;
 /// A man that stands elsewhere for so long after the end is activity, in ms.
 const ACTIVITY: i64 = 1_000;
 
@@ -38,6 +41,8 @@ pub(super) struct Ending {
     active_at: Option<Timestamp>,
     activity_said: bool,
     next_said: bool,
+    /// When the clock was last stopped.
+    pub(super) stopped_at: Option<Timestamp>,
     /// The king's move before its last hop: that, and when it was made.
     pub(super) hop: Option<(Step, Timestamp)>,
 }
@@ -121,7 +126,7 @@ impl Track {
         let rest = self.ending.hop.take();
         let thread = &mut self.threads[0];
         // The hands began with the first king that left its last resting place.
-        let began = Color::ALL
+        let left: Vec<(Color, Timestamp)> = Color::ALL
             .into_iter()
             .filter_map(|color| {
                 let king = Piece { color, role: Role::King };
@@ -129,17 +134,28 @@ impl Track {
                 if self.line.base.board().king_of(color) == Some(now) {
                     return None; // it stood there
                 }
-                self.eyes.left_rest(king, now, RESTED)
+                Some((color, self.eyes.left_rest(king, now, RESTED)?))
             })
-            .min();
+            .collect();
+        let began = left.iter().map(|(_, at)| *at).min();
+        let stopped = self.ending.stopped_at;
         while let Some(last) = thread.open.last() {
             let Step::Move(m) = last.made.step else { break };
             let to = m.to();
+            let side = !last.after.turn();
             let was_king = last.after.board().role_at(to) == Some(Role::King);
+            let made_at = last.made.made_at;
+            let other = left.iter().find(|(color, _)| *color != side).map(|(_, at)| *at);
+            let meant = stopped
+                .is_some_and(|stopped| made_at < stopped && other.is_none_or(|other| stopped < other))
+                || other.is_some_and(|other| other.since(made_at) >= MOVED);
             let hop = was_king && CENTRE.contains(to) && kings.contains(to);
-            // A king's step just before the others went was to make room.
-            let made_at = last.made.made_at.plus(if was_king { ROOM } else { 0 });
-            if !hop && began.is_none_or(|began| made_at <= began) {
+            if hop && meant {
+                break;
+            }
+            // A step just before the kings went was to make room for them.
+            let room = if was_king || CENTRE.contains(origin(m)) { ROOM } else { 0 };
+            if !hop && began.is_none_or(|began| made_at.plus(room) <= began) {
                 break;
             }
             let last = thread.open.pop();

@@ -18,6 +18,7 @@ mod setup;
 mod threads;
 mod tracker;
 mod trouble;
+mod weave;
 
 pub use evidence::{ClockSense, Correction, Evidence};
 pub use finding::{AtPress, Cause, Finding, Irregular, SquareDiff, SquareFault, TrackedPly};

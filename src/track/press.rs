@@ -29,8 +29,10 @@ const LANDED: i64 = 600;
 const SETTLE: i64 = 1_500;
 /// The same when the board stood still before and after the press.
 const STOOD: i64 = 800;
+/// The grace while both sides' men are on the move, in a scramble.
+const SCRAMBLE: i64 = 6_000;
 /// Presses that wait at the most.
-const WAITING: usize = 8;
+const WAITING: usize = 32;
 
 /// A press that is not settled yet.
 #[derive(Clone, Copy, Debug)]
@@ -154,7 +156,13 @@ impl Track {
         let by = if self.presses.wrong >= 2 { !press.by } else { press.by };
         let end = self.line.count + self.threads[0].open.len();
         let first = self.presses.upto.max(self.line.count.saturating_sub(1));
-        if let Some(index) = (first..end).rev().find(|index| self.player(*index) == Some(by)) {
+        // The clock may be up to 1 s late: of several plies made since then it is the first one's.
+        let recent = |index: &usize| {
+            let open = index.checked_sub(self.line.count).and_then(|open| self.threads[0].open.get(open));
+            open.is_some_and(|open| press.at.since(open.made.made_at) < SKEW)
+        };
+        let his = || (first..end).filter(|index| self.player(*index) == Some(by));
+        if let Some(index) = his().find(recent).or_else(|| his().next_back()) {
             return Target::Ply(index);
         }
         if self.held.is_empty() && first < end && end > self.line.count {
@@ -192,6 +200,11 @@ impl Track {
 
     /// When a press that nothing explains is judged.
     fn judged_at(&self, press: &Press) -> Timestamp {
+        let arrived = self.diff() & !self.eyes.empty();
+        if Color::ALL.iter().all(|side| (arrived & self.eyes.board.by_color(*side)).any()) {
+            // Both hands are at work, faster than the scan.
+            return press.at.plus(SETTLE).max(self.last_change.plus(SKEW).min(press.at.plus(SCRAMBLE)));
+        }
         if self.steady() && self.last_change.plus(SCAN) <= press.at {
             return press.at.plus(STOOD);
         }
@@ -315,10 +328,10 @@ impl Track {
         if wrong.is_empty() {
             return wrong;
         }
-        // The reply may be on its way: one man of the next side lifted and put down.
+        // The reply may be on its way: a man of the next side was put down.
         let next = self.tip().turn();
         let theirs = wrong & self.eyes.board.by_color(next);
-        if theirs == wrong && theirs.count() == 1 && (diff & self.tip().board().by_color(next)).any() {
+        if theirs == wrong && theirs.count() <= 2 {
             return Bitboard::EMPTY;
         }
         let began = self.line.base_at;

@@ -13,6 +13,7 @@ use super::{
     line::{Made, Step},
     moves::{Complete, Stale, View, complete, origin, overlaid, set_aside, tolerable, tolerable_since},
     press::SCAN,
+    weave::weave,
 };
 use crate::record::{PlySource, Position, Timestamp};
 
@@ -156,7 +157,42 @@ impl Thread {
         if best.as_ref().is_none_or(|best| best.cost >= stay) {
             best = self.read_two(base, since, eyes, &weigh);
         }
+        let limit = best.as_ref().map_or(stay, |best| best.cost.min(stay));
+        if let Some(woven) = self.weave(base, since, eyes, &weigh, limit) {
+            return Some(woven);
+        }
         best.filter(|best| best.cost < stay)
+    }
+
+    /// Several plies at once, by the order in which men arrived.
+    fn weave(
+        &self,
+        base: &Position,
+        since: Timestamp,
+        eyes: &Eyes,
+        weigh: &Weigh<'_>,
+        limit: u32,
+    ) -> Option<Reading> {
+        let view = self.view(eyes);
+        let diff = view.diff(self.tip(base).board());
+        if (diff & !eyes.empty()).count() < 2 || !eyes.just_arrived() {
+            return None;
+        }
+        let mut best: Option<Reading> = None;
+        let open_plies = self.open.len();
+        for drop in 0..=open_plies.min(3) {
+            let keep = open_plies - drop;
+            let began = keep.checked_sub(1).map_or(since, |last| self.open[last].made.made_at);
+            let limit = best.as_ref().map_or(limit, |best| best.cost.min(limit));
+            if let Some((cost, add)) = weave(self.after(keep, base), view, weigh, keep, began, limit) {
+                if weigh.plies(keep) + cost >= limit {
+                    continue;
+                }
+                let cause = if drop > 0 { Cause::Revised } else { Cause::Played };
+                best = Some(Reading { drop, add, cost: weigh.plies(keep) + cost, cause });
+            }
+        }
+        best
     }
 
     /// What it costs to drop the plies from `keep` on for these moves: nothing for a man going on,
@@ -236,7 +272,7 @@ impl Thread {
 /// A ply more.
 const PLY: u32 = 10;
 /// A ply that nobody has pressed for yet, beyond the first.
-const HASTE: u32 = 5;
+const HASTE: u32 = 2;
 /// A man of the side on move that is not on its square: the reply is being lifted.
 const LIFTED: u32 = 4;
 /// Another man that is not on its square.
@@ -246,7 +282,7 @@ const ASIDE: u32 = 7;
 /// What was so before the hand began.
 const OLD: u32 = 3;
 /// A man where none, or another, should be.
-const WRONG: u32 = 20;
+const WRONG: u32 = 24;
 /// A ply that was seen, and is dropped for another man's.
 const FORSAKEN: u32 = 25;
 /// A man that was lifted after it had arrived.
@@ -255,12 +291,12 @@ const BACKWARDS: u32 = 12;
 const UNSEEN: u32 = 8;
 
 /// What readings cost: the fewer plies and the less that is left unexplained, the better.
-struct Weigh<'a> {
+pub(super) struct Weigh<'a> {
     eyes: &'a Eyes,
 }
 
 impl Weigh<'_> {
-    fn plies(&self, plies: usize) -> u32 {
+    pub(super) fn plies(&self, plies: usize) -> u32 {
         let plies = plies as u32;
         plies * PLY + plies.saturating_sub(1) * HASTE
     }
@@ -278,7 +314,7 @@ impl Weigh<'_> {
 
     /// The cost of what still differs from `after`. `last` is the last move and the position
     /// before it.
-    fn rest(
+    pub(super) fn rest(
         &self,
         after: &Position,
         rest: Bitboard,

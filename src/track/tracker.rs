@@ -30,6 +30,8 @@ const FORGOTTEN: i64 = 10_000;
 const QUIET: i64 = 400;
 /// So long unexplained is worth a word to the operator, in ms.
 const LONG: i64 = 3_000;
+/// … or so long even while hands are on it, in ms.
+const VERY_LONG: i64 = 15_000;
 /// A stop of the clock counts from then, so that the last scan before it still counts, in ms.
 const STOP_GRACE: i64 = 300;
 
@@ -161,7 +163,7 @@ impl Track {
             if let Some(since) = self.differs_since {
                 offer((!self.said.searched).then(|| self.last_change.plus(QUIET)));
                 offer((!self.said.released).then(|| self.last_change.plus(RELEASED)));
-                offer((!self.said.differ).then(|| since.plus(LONG).max(self.last_change.plus(RELEASED))));
+                offer((!self.said.differ).then(|| self.long_at(since)));
             }
         }
         next
@@ -420,6 +422,14 @@ impl Track {
         }
     }
 
+    /// When a board that differs since then has differed for long: nobody's hand is on it any more.
+    fn long_at(&self, since: Timestamp) -> Timestamp {
+        if self.eyes.board.occupied().count() < self.tip().board().occupied().count() {
+            return self.last_change.plus(VERY_LONG); // a man is in a hand
+        }
+        self.last_change.plus(LONG).min(since.plus(VERY_LONG).max(self.last_change.plus(RELEASED)))
+    }
+
     fn serve_difference(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
         if self.differs_since.is_none() {
             return;
@@ -433,7 +443,7 @@ impl Track {
             self.said.released = true;
             self.name_released(out);
         }
-        if !self.said.differ && since.plus(LONG).max(self.last_change.plus(RELEASED)) <= at {
+        if !self.said.differ && self.long_at(since) <= at {
             self.differs_long(at, out);
         }
     }
@@ -443,6 +453,7 @@ impl Track {
         let before = std::mem::replace(&mut self.clock, sense);
         match sense {
             ClockSense::Stopped => {
+                self.ending.stopped_at = Some(at);
                 if self.started || self.line.count > 0 {
                     if !self.stopped && self.stop_at.is_none() {
                         self.stop_at = Some(at.plus(STOP_GRACE));
@@ -453,6 +464,7 @@ impl Track {
             }
             ClockSense::Absent => self.go_on(at, out),
             ClockSense::Running(side) => {
+                self.ending.stopped_at = None;
                 self.started = true;
                 self.go_on(at, out);
                 if before != sense && !self.presses.follows(at) {

@@ -166,12 +166,21 @@ impl Track {
                     | Irregular::PieceMoved { .. }
                     | Irregular::Castled { .. }
             )
+        ) || matches!(
+            classify(self.before_last(), self.threads[0].view(&self.eyes), Bitboard::EMPTY),
+            Some(Irregular::RookHome { .. } | Irregular::VictimLeft { .. })
         );
         if half || self.kings_on_the_way() {
             return;
         }
         let squares = self.eyes.name(diff, tip.board());
         self.gap_or_differ(at, squares, out);
+    }
+
+    /// The position before the last open ply, which the same hand may be changing yet.
+    fn before_last(&self) -> &Position {
+        let open = &self.threads[0].open;
+        open.len().checked_sub(2).map_or(&self.line.base, |last| &open[last].after)
     }
 
     /// Sensed and position differ, and somebody should look.
