@@ -178,11 +178,6 @@ impl Eyes {
         None
     }
 
-    /// The last change was a man's arrival.
-    pub(super) fn just_arrived(&self) -> bool {
-        self.trace.back().is_some_and(|seen| seen.now.is_some())
-    }
-
     /// The changes since then, oldest first.
     pub(super) fn changes(&self, since: Timestamp) -> impl Iterator<Item = &Seen> {
         let from = self.trace.partition_point(|seen| seen.at <= since);

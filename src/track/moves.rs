@@ -212,7 +212,7 @@ pub(super) fn set_aside(before: &Position, m: Move, square: Square, eyes: &Eyes)
 }
 
 /// The men that would move too if this king or rook move were the first half of castling.
-fn castling_partners(position: &Position, m: Move) -> Option<Bitboard> {
+pub(super) fn castling_partners(position: &Position, m: Move) -> Option<Bitboard> {
     let chess = position.chess()?;
     let turn = position.turn();
     let Move::Normal { role, from, .. } = m else { return None };

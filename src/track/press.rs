@@ -181,6 +181,9 @@ impl Track {
         else {
             return press.at;
         };
+        if self.half_castled(index) {
+            return press.at.plus(SETTLE);
+        }
         let replied = index + 1 < self.line.count + self.threads[0].open.len();
         if replied || self.presses.waiting.len() > 1 || super::tracker::over(&ply.after) {
             return press.at;
@@ -196,6 +199,16 @@ impl Track {
             return due.max(press.at.plus(SETTLE));
         }
         due
+    }
+
+    /// Ply `index` is a rook's or king's move that may be the first half of castling, and the other
+    /// man is off its square.
+    fn half_castled(&self, index: usize) -> bool {
+        let Some(open) = index.checked_sub(self.line.count) else { return false };
+        let before = if open == 0 { &self.line.base } else { &self.threads[0].open[open - 1].after };
+        let Some(Step::Move(m)) = self.threads[0].open.get(open).map(|ply| &ply.made.step) else { return false };
+        super::moves::castling_partners(before, *m)
+            .is_some_and(|partners| (self.diff() & partners & self.eyes.empty()).any())
     }
 
     /// When a press that nothing explains is judged.

@@ -175,7 +175,8 @@ impl Thread {
     ) -> Option<Reading> {
         let view = self.view(eyes);
         let diff = view.diff(self.tip(base).board());
-        if (diff & !eyes.empty()).count() < 2 || !eyes.just_arrived() {
+        let wrong = (diff & !eyes.empty()).count();
+        if diff.count() < 3 || wrong == 0 {
             return None;
         }
         let mut best: Option<Reading> = None;
@@ -277,6 +278,8 @@ const HASTE: u32 = 2;
 const LIFTED: u32 = 4;
 /// Another man that is not on its square.
 const HOLE: u32 = 6;
+/// Another man of the mover that was away when he moved.
+const GONE: u32 = 14;
 /// A captured man set down next to the square it was taken from.
 const ASIDE: u32 = 7;
 /// What was so before the hand began.
@@ -325,10 +328,17 @@ impl Weigh<'_> {
         let empty = self.eyes.empty();
         rest.into_iter()
             .map(|square| {
-                if self.eyes.since[usize::from(square)] < began {
+                let since = self.eyes.since[usize::from(square)];
+                if since < began {
                     OLD
                 } else if empty.contains(square) {
-                    if board.color_at(square) == Some(after.turn()) { LIFTED } else { HOLE }
+                    if board.color_at(square) == Some(after.turn()) {
+                        LIFTED
+                    } else if last.is_some_and(|(_, m)| since < self.eyes.since[usize::from(m.to())]) {
+                        GONE
+                    } else {
+                        HOLE
+                    }
                 } else if last.is_some_and(|(before, m)| set_aside(before, m, square, self.eyes)) {
                     ASIDE
                 } else {

@@ -26,6 +26,8 @@ const NODES: u32 = 400;
 const UNSEEN: u32 = 8;
 /// A man that was seen on a square and did not stay.
 const PASSING: u32 = 3;
+/// The same, and the other side's man came in its place.
+const TAKEN: u32 = 15;
 /// Milliseconds of wrong order that cost one.
 const ORDER: i64 = 20;
 
@@ -109,7 +111,7 @@ impl Weave<'_> {
         let began = path.last().map_or(self.began, |(_, at)| *at);
         let left: u32 = (0..self.arrivals.len())
             .filter(|index| used & (1 << index) == 0 && !rest.contains(self.arrivals[*index].square))
-            .map(|_| PASSING)
+            .map(|index| self.passing(index))
             .sum();
         let whole = cost + left + self.weigh.rest(position, rest, self.began.min(began), None);
         if whole < limit && !path.is_empty() {
@@ -137,6 +139,17 @@ impl Weave<'_> {
         }
     }
 
+    /// What it costs that no ply has taken this arrival.
+    fn passing(&self, index: usize) -> u32 {
+        let Arrival { square, piece, .. } = self.arrivals[index];
+        let later = &self.arrivals[index + 1..];
+        if later.iter().any(|seen| seen.square == square && seen.piece.color != piece.color) {
+            TAKEN // it was captured there
+        } else {
+            PASSING
+        }
+    }
+
     /// Moves borne out by an arrival: with the arrivals they take, when, and what they cost beside.
     fn steps(&self, position: &Position, used: u32) -> Vec<(Move, u32, Option<Timestamp>, u32)> {
         let turn = position.turn();
@@ -157,9 +170,10 @@ impl Weave<'_> {
             let piece = Piece { color: turn, role };
             let (from, to) = (origin(m), m.to());
             // The man has left its square: it reads something else, or did meanwhile.
-            if self.eyes.board.piece_at(from) == position.board().piece_at(from)
+            let man = position.board().piece_at(from);
+            if self.eyes.board.piece_at(from) == man
                 && !self.view.blind().contains(from)
-                && !self.eyes.changes(self.began.plus(-SCAN)).any(|seen| seen.square == from)
+                && !self.eyes.changes(self.began).any(|seen| seen.square == from && seen.was == man)
             {
                 continue;
             }
