@@ -31,6 +31,11 @@ const SETTLE: i64 = 1_500;
 const STOOD: i64 = 800;
 /// The grace while both sides' men are on the move, in a scramble.
 const SCRAMBLE: i64 = 6_000;
+/// Two scans, in which whatever a hand did has been seen.
+const TWO_SCANS: i64 = 600;
+/// What may be left unexplained (see `threads`) where the line is taken to be sound: a man or two in
+/// hands.
+const CALM: u32 = 10;
 /// Presses that wait at the most.
 const WAITING: usize = 32;
 
@@ -185,8 +190,16 @@ impl Track {
             return press.at.plus(SETTLE);
         }
         let replied = index + 1 < self.line.count + self.threads[0].open.len();
-        if replied || self.presses.waiting.len() > 1 || super::tracker::over(&ply.after) {
+        if super::tracker::over(&ply.after) {
             return press.at;
+        }
+        if replied || self.presses.waiting.len() > 1 {
+            // In a scramble the squares may yet tell another story: two scans, and while what
+            // they tell does not add up, longer.
+            let due = press.at.max(ply.made.made_at.plus(TWO_SCANS));
+            let calm = self.unexplained() <= CALM;
+            let patient = due.max(self.last_change.plus(TWO_SCANS)).min(press.at.plus(SCRAMBLE));
+            return if calm { due } else { patient.max(due) };
         }
         let made = ply.made.made_at;
         let due = if made <= press.at {
@@ -201,12 +214,19 @@ impl Track {
         due
     }
 
+    /// What the line leaves unexplained.
+    fn unexplained(&self) -> u32 {
+        self.threads[0].unexplained(&self.line.base, self.line.base_at, &self.eyes)
+    }
+
     /// Ply `index` is a rook's or king's move that may be the first half of castling, and the other
     /// man is off its square.
     fn half_castled(&self, index: usize) -> bool {
         let Some(open) = index.checked_sub(self.line.count) else { return false };
         let before = if open == 0 { &self.line.base } else { &self.threads[0].open[open - 1].after };
-        let Some(Step::Move(m)) = self.threads[0].open.get(open).map(|ply| &ply.made.step) else { return false };
+        let Some(Step::Move(m)) = self.threads[0].open.get(open).map(|ply| &ply.made.step) else {
+            return false;
+        };
         super::moves::castling_partners(before, *m)
             .is_some_and(|partners| (self.diff() & partners & self.eyes.empty()).any())
     }

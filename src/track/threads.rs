@@ -83,8 +83,13 @@ impl Thread {
         Outcome::Changed(reading.cause)
     }
 
-    /// What this thread's line leaves unexplained, with its plies.
+    /// What this thread's line costs: its plies, and what it leaves unexplained.
     pub(super) fn cost(&self, base: &Position, since: Timestamp, eyes: &Eyes) -> u32 {
+        Weigh { eyes }.plies(self.open.len()) + self.unexplained(base, since, eyes)
+    }
+
+    /// What this thread's line leaves unexplained.
+    pub(super) fn unexplained(&self, base: &Position, since: Timestamp, eyes: &Eyes) -> u32 {
         let weigh = Weigh { eyes };
         let began = self.open.last().map_or(since, |last| last.made.made_at);
         let tip = self.tip(base);
@@ -92,7 +97,7 @@ impl Thread {
             Some(Step::Move(m)) => Some((self.after(self.open.len() - 1, base), *m)),
             _ => None,
         };
-        weigh.plies(self.open.len()) + weigh.rest(tip, self.diff(base, eyes), began, last)
+        weigh.rest(tip, self.diff(base, eyes), began, last)
     }
 
     /// The position after the first `plies` open plies.
@@ -252,7 +257,7 @@ impl Thread {
                         + unseen
                         + self.forsaken(keep, &[m, found.m])
                         + weigh.backwards(found.m)
-                        + weigh.rest(&found.after, found.residual, began, Some((&after, found.m)));
+                        + weigh.rest(&found.after, found.residual, since, Some((&after, found.m)));
                     if best.as_ref().is_some_and(|best| best.cost <= cost) {
                         continue;
                     }
@@ -276,10 +281,12 @@ const PLY: u32 = 10;
 const HASTE: u32 = 2;
 /// A man of the side on move that is not on its square: the reply is being lifted.
 const LIFTED: u32 = 4;
+/// The same, long before the other side had moved.
+const EARLY: u32 = 10;
 /// Another man that is not on its square.
 const HOLE: u32 = 6;
 /// Another man of the mover that was away when he moved.
-const GONE: u32 = 14;
+const GONE: u32 = 20;
 /// A captured man set down next to the square it was taken from.
 const ASIDE: u32 = 7;
 /// What was so before the hand began.
@@ -332,8 +339,10 @@ impl Weigh<'_> {
                 if since < began {
                     OLD
                 } else if empty.contains(square) {
+                    let early =
+                        last.is_some_and(|(_, m)| self.eyes.since[usize::from(m.to())].since(since) > SCAN);
                     if board.color_at(square) == Some(after.turn()) {
-                        LIFTED
+                        if early { EARLY } else { LIFTED }
                     } else if last.is_some_and(|(_, m)| since < self.eyes.since[usize::from(m.to())]) {
                         GONE
                     } else {
