@@ -196,3 +196,42 @@ fn teams_make_matches() {
     );
     assert_eq!(draft.teams.len(), 4);
 }
+
+proptest::proptest! {
+    /// Whatever the bytes, an import ends with a round or a reason.
+    #[test]
+    fn no_bytes_break_an_import(bytes in file_like(), round in proptest::option::of(0u32..5)) {
+        match import_round(&bytes, &ImportOptions { round, pair_list: None }) {
+            Ok(imported) => proptest::prop_assert!(!imported.draft.pairings.is_empty()),
+            Err(refused) => proptest::prop_assert!(!refused.reasons.is_empty()),
+        }
+    }
+
+    #[test]
+    fn no_text_breaks_a_time_control(text in "[0-9'\"/+:a-zа-я .*]{0,20}") {
+        if let Ok(tc) = text.parse::<arbiterd::event::TimeControl>() {
+            let again = tc.to_string().parse::<arbiterd::event::TimeControl>();
+            proptest::prop_assert_eq!(again.ok(), Some(tc));
+        }
+    }
+}
+
+fn file_like() -> impl proptest::strategy::Strategy<Value = Vec<u8>> {
+    use proptest::prelude::*;
+    let pieces: Vec<String> = [
+        "001    1      A,B                               2000 NOR     1503014 1990.11.30  1.0    1     2 w 1     3 b  ",
+        "001    2      C                                                                 0.0    2     1 b 0  0000 - Z",
+        "001    2      D                                                                 0.0    2     9 b 0  0000 - H",
+        "001    3      Ü                                                                 0.5    2  0000 - U     1 w  ",
+        "001", "001 ", "013 Team                                1    2    3", "310   1 Team", "162 W 1.0  D 0.5", "240 H 002    1    2",
+        "132", "142 9", "XXR x", "999 what", "\n", "\r", "\r\n", "[White \"A\"]\n", "[Black \"bye\"]\n", "[Round \"1.2\"]\n",
+        "[Board \"0\"]\n", "[Date \"1.2.2026\"]\n", "*\n\n", "2\n", "1 2\n",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let piece = prop_oneof![
+        9 => proptest::sample::select(pieces).prop_map(String::into_bytes),
+        1 => proptest::collection::vec(any::<u8>(), 0..12),
+    ];
+    proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}

@@ -7,11 +7,11 @@ mod config;
 mod end_to_end;
 mod event;
 mod hall;
-#[cfg(feature = "upload")]
 mod lichess;
 mod link;
 mod livechess;
 mod publish;
+mod readers;
 mod readme;
 mod record;
 mod serve;

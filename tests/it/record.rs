@@ -187,3 +187,79 @@ fn segments_around_an_illegal_move_that_stood_are_one_game() {
     round_trip("segments", &game, &mut faults);
     assert!(faults.is_empty(), "{faults:?}");
 }
+
+proptest::proptest! {
+    /// Whatever the bytes, the reader ends, tells lines that exist, and what it took can be written and
+    /// read again.
+    #[test]
+    fn no_bytes_break_the_reader(bytes in pgn_like()) {
+        let lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r')).count() as u64;
+        let mut faults = Vec::new();
+        for read in read_games(&bytes) {
+            match read {
+                Ok((game, repairs)) => {
+                    proptest::prop_assert!(repairs.iter().all(|repair| (1..=lines).contains(&repair.line)));
+                    round_trip("random", &game, &mut faults);
+                }
+                Err(refusal) => proptest::prop_assert!((1..=lines).contains(&refusal.line)),
+            }
+        }
+        proptest::prop_assert!(faults.is_empty(), "{faults:?}");
+    }
+}
+
+/// Pieces of PGN, broken, in any order, and now and then any bytes at all.
+fn pgn_like() -> impl proptest::strategy::Strategy<Value = Vec<u8>> {
+    use proptest::prelude::*;
+    let pieces: Vec<&[u8]> = vec![
+        b"[Event \"x\"]\n",
+        b"[White \"M\xfcller\"]\n",
+        b"[Black \"\xd0\xaf\"]",
+        b"[FEN \"8/8/8/8/8/k7/p7/K7 w - - 0 1\"]\n",
+        b"[FEN \"rk6/8/8/8/8/8/8/RK6 w Aa - 0 1\"]\n",
+        b"[Result \"0-0\"]\n",
+        b"[Result \"1-0\"]",
+        b"[Variant \"Chess960\"]\n",
+        b"[Segment \"2\"]\n",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b"1. e4 ",
+        b"e5 ",
+        b"2.Nf3 ",
+        b"Nc6 ",
+        b"O-O ",
+        b"0-0",
+        b"e.p. ",
+        b"exd6 ",
+        b"{[%clk 1:00:00] [%emt 0:00:01]} ",
+        b"{",
+        b"}",
+        b"(",
+        b")",
+        b"; rest",
+        b"%",
+        b"$5",
+        b"!?",
+        b"1-0",
+        b"0-1 ",
+        b"1/2-1/2\n",
+        b"*",
+        b"--",
+        b"[",
+        b"]",
+        b"\"",
+        b"\\",
+        b"\xff",
+        b"\xef\xbb\xbf",
+        "К".as_bytes(),
+        "½-½".as_bytes(),
+        b"a8=Q",
+        b"\0",
+    ];
+    let piece = prop_oneof![
+        9 => proptest::sample::select(pieces).prop_map(<[u8]>::to_vec),
+        1 => proptest::collection::vec(any::<u8>(), 0..12),
+    ];
+    proptest::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}

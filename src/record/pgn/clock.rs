@@ -96,6 +96,7 @@ pub fn comment_words(comment: &str) -> String {
         rest = rest[start..].find(']').map_or("", |end| &rest[start + end + 1..]);
     }
     words.push_str(rest);
+    let words: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

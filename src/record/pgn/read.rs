@@ -172,9 +172,9 @@ impl<'a> GameReader<'a> {
                     // `<` and `>` are reserved by the standard; `,` and `.` are lexed away.
                     self.repair(at, RepairKind::Stray { found: char::from(byte).to_string() });
                 }
-                Token::Tag(name, value) => {
-                    // A tag among the moves: some writers put one there.
-                    self.tag(at, name, value);
+                // Among the moves a tag comes too late to mean anything.
+                Token::Tag(name, _) => {
+                    self.repair(at, RepairKind::Stray { found: format!("[{}", lossy(name)) })
                 }
                 _ if depth > 0 => {}
                 Token::Nag(_) => {}
@@ -400,11 +400,7 @@ impl<'a> GameReader<'a> {
         match result {
             R::WhiteForfeit | R::BlackForfeit | R::BothForfeit => (result, ResultReason::Forfeit),
             R::Adjourned => (result, ResultReason::Adjournment),
-            _ if last.is_checkmate() => (result, ResultReason::Checkmate),
-            _ if last.is_stalemate() => (result, ResultReason::Stalemate),
-            _ if termination.contains("time") => (result, ResultReason::FlagFall),
-            _ if termination.contains("rules") => (result, ResultReason::IllegalMoves),
-            _ if termination.contains("forfeit") && self.game.plies.is_empty() => {
+            _ if termination == "forfeit" => {
                 let result = match result {
                     R::WhiteWins => R::WhiteForfeit,
                     R::BlackWins => R::BlackForfeit,
@@ -413,6 +409,10 @@ impl<'a> GameReader<'a> {
                 };
                 (result, ResultReason::Forfeit)
             }
+            _ if last.is_checkmate() => (result, ResultReason::Checkmate),
+            _ if last.is_stalemate() => (result, ResultReason::Stalemate),
+            _ if termination.contains("time") => (result, ResultReason::FlagFall),
+            _ if termination.contains("rules") => (result, ResultReason::IllegalMoves),
             _ => (result, ResultReason::Entered),
         }
     }

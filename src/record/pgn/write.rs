@@ -324,6 +324,9 @@ impl Line<'_> {
                     c => c,
                 })
                 .collect();
+            if word.is_empty() {
+                continue;
+            }
             // No line may begin with `%` (it would hide the line) or `;`.
             if !pieces.is_empty() && word.starts_with(['%', ';']) {
                 word.insert(0, '-');
