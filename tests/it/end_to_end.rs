@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::support::daemon::{Daemon, http_get, moves, write_config};
 
 /// Boards that play the first `count` famous games at `speed` times the speed of life.
-fn boards(folder: &Path, count: usize, speed: f64) -> (SimHall, Vec<SimGame>, Vec<u32>) {
+pub(crate) fn boards(folder: &Path, count: usize, speed: f64) -> (SimHall, Vec<SimGame>, Vec<u32>) {
     let games: Vec<SimGame> = famous_games().into_iter().take(count).collect();
     let serials: Vec<u32> = (0..count as u32).map(|index| 30_001 + index).collect();
     let ports = games.iter().zip(&serials).enumerate().map(|(index, (game, serial))| {
@@ -35,7 +35,7 @@ fn boards(folder: &Path, count: usize, speed: f64) -> (SimHall, Vec<SimGame>, Ve
     (hall, games, serials)
 }
 
-fn config(folder: &Path, hall: &SimHall, serials: &[u32]) -> std::path::PathBuf {
+pub(crate) fn config(folder: &Path, hall: &SimHall, serials: &[u32]) -> std::path::PathBuf {
     let boards: Vec<_> = serials.iter().copied().zip(hall.ports().iter().cloned()).collect();
     write_config(folder, &boards)
 }

@@ -4,6 +4,7 @@ mod architecture;
 mod browser;
 mod cases;
 mod config;
+mod crash;
 mod end_to_end;
 mod event;
 mod hall;
