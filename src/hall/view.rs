@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Value, json};
-use shakmaty::{Piece, Square};
+use shakmaty::{Color, Piece, Square};
 
 use super::{
     ClockView, Seq, TableId, TableInfo, Update, UpdateBody,
@@ -39,6 +39,8 @@ pub struct TableView {
     pub alerts: BTreeMap<AlertId, Alert>,
     /// Desk only: touches of the last ten minutes, oldest first.
     pub trace: VecDeque<(Timestamp, Square, Option<Piece>, Option<Piece>)>,
+    /// Desk only: since when whose clock ran, for as long as touches are kept.
+    pub turns: VecDeque<(Timestamp, Option<Color>)>,
 }
 
 /// The hall as an audience knows it.
@@ -89,7 +91,18 @@ impl View {
                 }
             }
             UpdateBody::Undo { from } => view.game.plies.truncate(*from),
-            UpdateBody::Clock(clock) => view.clock = *clock,
+            UpdateBody::Clock(clock) => {
+                if self.desk && view.turns.back().is_none_or(|(_, running)| *running != clock.running) {
+                    view.turns.push_back((clock.at, clock.running));
+                    // The turn that ran at the beginning of the trace began before it.
+                    while view.turns.len() > TRACE_TOUCHES
+                        || view.turns.get(1).is_some_and(|(at, _)| clock.at.since(*at) > TRACE_MILLIS)
+                    {
+                        view.turns.pop_front();
+                    }
+                }
+                view.clock = *clock;
+            }
             UpdateBody::Result(result) => view.game.result = *result,
             UpdateBody::Table(info) => {
                 if info.game != view.info.game {

@@ -217,7 +217,18 @@ async fn trace(
                 .collect()
         })
     });
-    Ok(Json(json!({"table": table, "touches": touches})))
+    let turns = state.feed.look(|view| {
+        view.tables.get(&TableId(table)).map_or_else(Vec::new, |table| {
+            let turn = |(at, running): &(Timestamp, Option<shakmaty::Color>)| {
+                json!({
+                    "at": at.millis(),
+                    "running": running.map(|side| side.fold_wb("white", "black")),
+                })
+            };
+            table.turns.iter().filter(|(at, _)| at.millis() <= to).map(turn).collect()
+        })
+    });
+    Ok(Json(json!({"table": table, "touches": touches, "clocks": turns})))
 }
 
 #[derive(Debug, Deserialize)]

@@ -114,7 +114,7 @@ mod tests {
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             if entry.file_type().unwrap().is_dir() {
                 files_below(&entry.path(), &format!("{name}/"), found);
-            } else if name != "mod.rs" && !name.ends_with(".html") {
+            } else if name != "mod.rs" && entry.path().extension().is_none_or(|kind| kind != "html") {
                 found.insert(format!("/web/{name}"));
             }
         }

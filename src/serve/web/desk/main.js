@@ -9,6 +9,7 @@ import { Store } from '../shared/store.js';
 import { signIn, signOut, whoAmI } from './api.js';
 import { AttentionView, openCount } from './attention.js';
 import { Caller } from './caller.js';
+import { openDialog } from './dialogs.js';
 
 applyTheme();
 await loadWords('page', 'desk');
@@ -47,6 +48,14 @@ function signInPage(why) {
   el('button', { type: 'submit', class: 'button primary', text: t('sign-in') }));
   fill(app, el('main', { class: 'gate' }, form));
   input.focus();
+}
+
+/** What the colours mean and which keys there are. */
+function help() {
+  return openDialog(t('help'), () => [
+    el('dl', { class: 'legend' }, ['decides', 'go-now', 'look', 'note'].map((severity) => el('div', {}, el('dt', { class: severity, text: t(`severity.${severity}`) }), el('dd', { text: t(`help.${severity}`) })))),
+    el('dl', { class: 'legend' }, [['1 2 3 4', 'views'], ['/', 'search'], ['↑ ↓ ← →', 'arrows'], ['Home End', 'ends'], ['s', 'sensed'], ['f', 'flip'], ['␣', 'play'], ['?', 'help']].map(([key, name]) => el('div', {}, el('dt', {}, el('kbd', { text: key })), el('dd', { text: t(`help.key.${name}`) })))),
+  ]);
 }
 
 const VIEWS = {
@@ -91,6 +100,7 @@ function desk(me) {
           caller.notificationSetting(),
           me.tables && toggle(t('own-tables'), pref('ownTables', true), (value) => setPref('ownTables', value)),
           el('p', { class: 'soft', text: t('signed-in', { name: me.name, role: t(`role.${me.role}`) }) }),
+          el('button', { type: 'button', class: 'button', text: t('help'), on: { click: () => help() } }),
           me.name !== 'local' && el('button', { type: 'button', class: 'button', text: t('sign-out'), on: { click: async () => { await signOut(); location.reload(); } } }),
         ].filter(Boolean)))),
     main);
@@ -129,6 +139,7 @@ function desk(me) {
     setText(eventName, name);
     setText(roundName, number ? t('round', { n: number }) : '');
     eventName.title = name;
+    document.body.dataset.connection = store.connection;
     setAttr(connection, 'data-state', store.connection);
     setText(connection, t(`connection.${store.connection}`));
   };
@@ -150,6 +161,11 @@ function desk(me) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest?.('input, textarea, select, dialog')) return;
     const to = { 1: '#/', 2: '#/hall', 3: '#/round', 4: '#/log' }[event.key];
     if (to) location.hash = to;
+    if (event.key === '?') help();
+    if (event.key === '/') {
+      const search = main.querySelector('input[type="search"]');
+      if (search) { event.preventDefault(); search.focus(); }
+    }
   });
   describe();
   count();

@@ -27,7 +27,10 @@ export class TableView {
   constructor(context, number) {
     this.context = context;
     this.number = number;
-    const { may } = context;
+    // An arbiter enters and corrects at his own tables.
+    const own = !context.me.tables || context.me.tables.includes(number);
+    const may = { enter: context.may.enter && own, correct: context.may.correct && (own || !context.may.enter) };
+    this.may = may;
     this.board = new Board({ coords: true, glide: true });
     this.moves = new MoveList({ choose: (index) => this.#goto(index) });
     this.mode = 'position';
@@ -177,7 +180,7 @@ export class TableView {
   }
 
   #selection(table, index) {
-    const show = this.#at !== null && this.context.may.correct && index >= 0;
+    const show = this.#at !== null && this.may.correct && index >= 0;
     this.selected.hidden = !show;
     const key = show ? `${index} ${table.plies[index].uci}` : '';
     if (this.selected.dataset.key === key) return;

@@ -95,7 +95,7 @@ export class TraceView {
     const told = new Map();
     for (const touch of [...(answer?.touches ?? []), ...(this.table?.touches ?? []), ...this.#evidence()]) told.set(`${touch.at} ${touch.square} ${touch.from} ${touch.to}`, touch);
     this.#touches = [...told.values()].sort((a, b) => a.at - b.at);
-    this.marks = answer?.clocks ?? answer?.presses ?? null;
+    this.marks = answer?.clocks ?? [];
     this.draw();
   }
 
@@ -181,11 +181,18 @@ export class TraceView {
     act();
   }
 
+  /** Whose clock ran since when: as told by the daemon, and what came since. */
+  #turns() {
+    const told = this.marks ?? [];
+    const last = told.at(-1)?.at ?? -Infinity;
+    return [...told, ...this.table.presses.filter((press) => press.at > last)];
+  }
+
   #drawing(palette, width, cursor) {
     const comma = lang === 'ru';
     const { table } = this;
     return timeline({
-      touches: readTouches(this.#touches), marks: this.marks?.length ? this.marks : table.presses, from: this.#from(), to: this.#until(), cursor, width, colours: PALETTES[palette], comma,
+      touches: readTouches(this.#touches), marks: this.#turns(), from: this.#from(), to: this.#until(), cursor, width, colours: PALETTES[palette], comma,
       title: `${t('table', { n: this.number })}: ${playerText(table.players.white)} – ${playerText(table.players.black)}`,
       words: { s: t('s'), none: t('trace.none'), clock: t('trace.clock'), white: t('white'), black: t('black'), band: t('trace.band'), unsure: t('trace.unsure'), label: t('trace') },
     });

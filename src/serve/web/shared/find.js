@@ -2,6 +2,7 @@
 
 /** Whether a table fits what was typed: name, team, federation or number; ё counts as е. */
 export function fits(table, typed) {
+  if (!typed.trim()) return true;
   const plain = (text) => String(text ?? '').toLocaleLowerCase().replaceAll('ё', 'е').normalize('NFD').replace(/\p{M}/gu, '');
   const words = plain(typed).split(/\s+/).filter(Boolean);
   const { white = {}, black = {} } = table.players ?? {};

@@ -50,6 +50,7 @@ function describe() {
   document.title = [eventName(), number && t('round', { n: number })].filter(Boolean).join(' · ');
   const seconds = Number(store.round?.delay_seconds ?? 0);
   setText(delay, store.ready ? (seconds ? t('delayed', { time: span(seconds) }) : t('not-delayed')) : '');
+  document.body.dataset.connection = store.connection;
   setAttr(connection, 'data-state', store.connection);
   setText(connection, t(`connection.${store.connection}`));
 }
@@ -71,6 +72,7 @@ function route() {
   fill(main, view.root);
   document.body.dataset.view = key.split(' ')[0];
   view.opened?.();
+  if (kind !== 'table') describe();
   if (moved) main.focus({ preventScroll: true });
   scrollTo(0, 0);
 }
