@@ -93,12 +93,11 @@ impl Daemon {
         if let Some(folder) = &settings.archive {
             publishers.push(Publisher::start("archive", ArchiveOutput::new(folder.clone()))?);
         }
-        let mut outlets = Outlets::new(Arc::clone(&desk), Arc::clone(&public), publishers);
+        let mut outlets =
+            Outlets::new(Arc::clone(&desk), Arc::clone(&public), publishers, &settings.publish)?;
         let now = wall::now();
         let hall = recover(&journal, |updates| {
-            outlets.desk(updates);
-            outlets.queue(updates);
-            outlets.release(now);
+            outlets.restore(updates, now);
         })?;
         let inputs = journal.len()?;
         tracing::info!(inputs, tables = hall.table_ids().len(), seq = hall.seq().0, "the journal is read");
@@ -123,6 +122,7 @@ impl Daemon {
                 commands: order,
                 registry: Registry::with_prefix("arbiterd"),
                 ready: Arc::new(ready),
+                outputs: outlets.status(),
             },
         )?;
         let links = match settings.ports.is_empty() {

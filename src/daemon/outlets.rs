@@ -1,29 +1,86 @@
 //! Where updates go once they are durable: the desk at once, everything public after the delay.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
-use crate::{hall::Update, publish::delay::Delay, record::Timestamp, serve::Feed};
+use serde_json::Value;
 
 use super::publisher::Publisher;
+#[cfg(feature = "upload")]
+use crate::publish::lichess_thread::Lichess;
+use crate::{
+    hall::Update,
+    publish::{PublishConfig, delay::Delay, hold::Hold, hook::Hook},
+    record::Timestamp,
+    serve::Feed,
+};
 
 /// The feeds and outputs behind the hall.
 pub(super) struct Outlets {
     desk: Arc<Feed>,
     public: Arc<Feed>,
-    /// Outputs that write files or call other machines; fed behind the delay.
-    pub(super) publishers: Vec<Publisher>,
+    /// Outputs that write files; fed behind the delay.
+    publishers: Vec<Publisher>,
     delay: Delay,
+    /// Between the delay and the public feed.
+    hold: Hold,
+    #[cfg(feature = "upload")]
+    lichess: Option<Arc<Lichess>>,
+    hooks: Vec<Arc<Hook>>,
 }
 
 impl Outlets {
-    pub(super) fn new(desk: Arc<Feed>, public: Arc<Feed>, publishers: Vec<Publisher>) -> Self {
-        Self { desk, public, publishers, delay: Delay::default() }
+    pub(super) fn new(
+        desk: Arc<Feed>,
+        public: Arc<Feed>,
+        publishers: Vec<Publisher>,
+        config: &PublishConfig,
+    ) -> io::Result<Self> {
+        let hooks = config.hooks.iter().map(|hook| Hook::start(hook.clone()).map(Arc::new));
+        Ok(Self {
+            desk,
+            public,
+            publishers,
+            delay: Delay::default(),
+            hold: Hold::new(config.hold),
+            #[cfg(feature = "upload")]
+            lichess: config.lichess.clone().map(Lichess::start).transpose()?.map(Arc::new),
+            hooks: hooks.collect::<io::Result<_>>()?,
+        })
+    }
+
+    /// How the outputs that call others stand, for the desk.
+    pub(super) fn status(&self) -> Arc<dyn Fn() -> Value + Send + Sync> {
+        let hooks = self.hooks.clone();
+        #[cfg(feature = "upload")]
+        let lichess = self.lichess.clone();
+        #[cfg(not(feature = "upload"))]
+        let lichess: Option<Arc<Hook>> = None;
+        Arc::new(move || {
+            let lichess = lichess.iter().map(|lichess| lichess.status());
+            lichess.chain(hooks.iter().map(|hook| hook.status())).collect()
+        })
+    }
+
+    /// Takes what a journal tells of. Viewers may see what is old enough; of alerts, results and games
+    /// from before the start nobody is told again.
+    pub(super) fn restore(&mut self, updates: &[Update], now: Timestamp) {
+        self.desk.restore(updates);
+        self.delay.push(updates);
+        let released = self.delay.pop(now);
+        for hook in &self.hooks {
+            hook.alerts(updates, false);
+            hook.push(&released, false);
+        }
+        self.publish(released, Feed::restore);
     }
 
     /// Shows updates at the desk.
     pub(super) fn desk(&self, updates: &[Update]) {
         if !updates.is_empty() {
             self.desk.push(updates);
+            for hook in &self.hooks {
+                hook.alerts(updates, true);
+            }
         }
     }
 
@@ -35,18 +92,43 @@ impl Outlets {
     /// Lets out what is old enough.
     pub(super) fn release(&mut self, now: Timestamp) {
         let updates = self.delay.pop(now);
+        for hook in &self.hooks {
+            hook.push(&updates, true);
+        }
+        self.publish(updates, Feed::push);
+    }
+
+    fn publish(&mut self, updates: Vec<Update>, show: impl Fn(&Feed, &[Update])) {
         if updates.is_empty() {
             return;
         }
-        self.public.push(&updates);
-        let shared: Arc<[Update]> = updates.into();
-        for publisher in &mut self.publishers {
-            publisher.send(Arc::clone(&shared));
+        #[cfg(feature = "upload")]
+        if let Some(lichess) = &self.lichess {
+            lichess.push(&updates);
         }
+        if !self.publishers.is_empty() {
+            let shared: Arc<[Update]> = updates.as_slice().into();
+            for publisher in &mut self.publishers {
+                publisher.send(Arc::clone(&shared));
+            }
+        }
+        show(&self.public, &self.hold.pass(updates));
     }
 
     /// When the next update is old enough.
     pub(super) fn next_release(&self) -> Option<Timestamp> {
         self.delay.next_due()
+    }
+
+    /// Ends the outputs that call others, when they have told what they could; answers the others.
+    pub(super) fn finish(self) -> Vec<Publisher> {
+        #[cfg(feature = "upload")]
+        if let Some(lichess) = &self.lichess {
+            lichess.finish();
+        }
+        for hook in &self.hooks {
+            hook.finish();
+        }
+        self.publishers
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::{
     hall::{EventSetup, RoundSetup},
     link::PortConfig,
+    publish::PublishConfig,
     serve::ServeConfig,
 };
 
@@ -23,4 +24,6 @@ pub struct Settings {
     pub ports: Vec<PortConfig>,
     /// The listeners.
     pub serve: ServeConfig,
+    /// What goes out by itself, beside the archive.
+    pub publish: PublishConfig,
 }

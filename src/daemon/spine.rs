@@ -88,7 +88,7 @@ impl Spine {
         if let Err(error) = self.store.close(now) {
             tracing::error!(%error, "the journal could not be completed");
         }
-        self.outlets.publishers
+        self.outlets.finish()
     }
 
     fn sleep_millis(&self) -> u64 {

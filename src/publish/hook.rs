@@ -88,7 +88,7 @@ pub struct HookConfig {
 #[derive(Debug)]
 pub struct Hook {
     shared: Arc<Shared>,
-    thread: Option<thread::JoinHandle<()>>,
+    thread: Mutex<Option<thread::JoinHandle<()>>>,
 }
 
 #[derive(Debug)]
@@ -104,8 +104,8 @@ struct State {
     queue: VecDeque<Job>,
     /// Changed games, with the moment at which they are told.
     games: BTreeMap<TableId, i64>,
-    /// Alerts told already: the highest of each table's game.
-    told: BTreeMap<TableId, (u64, AlertId)>,
+    /// The newest alert of each table's present game, which the desk knows before the public does.
+    alerts: BTreeMap<TableId, (u64, AlertId)>,
     count: u64,
     dropped: u64,
     failed: u64,
@@ -128,10 +128,10 @@ impl Hook {
     pub fn start(config: HookConfig) -> io::Result<Self> {
         let state = State {
             events: config.events.clone(),
-            view: View::new(true),
+            view: View::new(false),
             queue: VecDeque::new(),
             games: BTreeMap::new(),
-            told: BTreeMap::new(),
+            alerts: BTreeMap::new(),
             count: 0,
             dropped: 0,
             failed: 0,
@@ -143,18 +143,24 @@ impl Hook {
             let shared = shared.clone();
             thread::Builder::new().name("hook".to_owned()).spawn(move || run(&config, &shared))?
         };
-        Ok(Self { shared, thread: Some(thread) })
+        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Takes updates that are already known to all from before the daemon started: nobody is told.
-    pub fn catch_up(&self, updates: &[Update]) {
-        self.shared.lock().take(updates, None);
+    /// Takes the desk's updates, for alerts. Of those from before the daemon started (`new` is false)
+    /// nobody is told.
+    pub fn alerts(&self, updates: &[Update], new: bool) {
+        self.shared.lock().take_alerts(updates, new);
+        if new {
+            self.shared.changed.notify_one();
+        }
     }
 
-    /// Takes new updates; never waits.
-    pub fn push(&self, updates: &[Update]) {
-        self.shared.lock().take(updates, Some(steady()));
-        self.shared.changed.notify_one();
+    /// Takes updates that may be public, for results and games; never waits.
+    pub fn push(&self, updates: &[Update], new: bool) {
+        self.shared.lock().take(updates, new.then(steady));
+        if new {
+            self.shared.changed.notify_one();
+        }
     }
 
     /// How it stands, for the desk.
@@ -171,10 +177,11 @@ impl Hook {
         })
     }
 
-    fn end(&mut self) {
+    /// Tells what still waits, once each, and ends.
+    pub fn finish(&self) {
         self.shared.lock().stop = true;
         self.shared.changed.notify_one();
-        if let Some(thread) = self.thread.take()
+        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
             && thread.join().is_err()
         {
             tracing::error!("a hook ended badly");
@@ -184,7 +191,7 @@ impl Hook {
 
 impl Drop for Hook {
     fn drop(&mut self) {
-        self.end();
+        self.finish();
     }
 }
 
@@ -195,10 +202,35 @@ impl Shared {
 }
 
 impl State {
+    fn take_alerts(&mut self, updates: &[Update], new: bool) {
+        for update in updates {
+            match (update.table, &update.body) {
+                (Some(table), UpdateBody::Table(info)) => {
+                    let last = self.alerts.entry(table).or_insert((info.game, AlertId(0)));
+                    // Alerts are counted from 1 in each game.
+                    if last.0 != info.game {
+                        *last = (info.game, AlertId(0));
+                    }
+                }
+                (Some(table), UpdateBody::Alert(alert)) => {
+                    let last = self.alerts.entry(table).or_insert((0, AlertId(0)));
+                    let unknown = alert.id > last.1;
+                    last.1 = last.1.max(alert.id);
+                    // Laws 12.6: what is for the arbiter's silence is told to nobody.
+                    let open = alert.state == AlertState::Open && alert.audience != Audience::ArbiterSilent;
+                    if new && unknown && open && self.events.contains(&HookEvent::Alert) {
+                        self.tell(HookEvent::Alert, table, json!({"alert": alert}));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// `now` is none for what happened before the daemon started.
     fn take(&mut self, updates: &[Update], now: Option<i64>) {
+        let wants_pgn = self.events.contains(&HookEvent::Pgn);
         for update in updates {
-            let wants_pgn = self.events.contains(&HookEvent::Pgn);
             // A game that leaves its table is told as it stands, before the next takes its place.
             if let (Some(table), UpdateBody::Table(info)) = (update.table, &update.body)
                 && self.view.tables.get(&table).is_some_and(|view| view.info.game != info.game)
@@ -207,52 +239,23 @@ impl State {
                 self.tell_game(table);
             }
             self.view.apply(update);
-            // The log and the touches are of no use here.
-            self.view.incidents.clear();
-            let (Some(table), Some(now)) = (update.table, now) else {
-                if let (Some(table), UpdateBody::Alert(alert)) = (update.table, &update.body) {
-                    self.is_new(table, alert.id);
-                }
-                continue;
-            };
-            match &update.body {
-                UpdateBody::Alert(alert) => {
-                    let new = self.is_new(table, alert.id) && alert.state == AlertState::Open;
-                    // Laws 12.6: such an alert is told to nobody.
-                    if new
-                        && alert.audience != Audience::ArbiterSilent
-                        && self.events.contains(&HookEvent::Alert)
-                    {
-                        self.tell(HookEvent::Alert, table, json!({"alert": alert}));
-                    }
-                }
+            let (Some(table), Some(now)) = (update.table, now) else { continue };
+            let changes_game = match &update.body {
                 UpdateBody::Result(result) => {
                     let settled = result.is_none_or(|(.., state)| state == ResultState::Final);
                     if settled && self.events.contains(&HookEvent::Result) {
-                        let value = update.to_json(true)["result"].clone();
+                        let value = update.to_json(false)["result"].clone();
                         self.tell(HookEvent::Result, table, json!({"result": value}));
                     }
-                    if wants_pgn {
-                        self.games.entry(table).or_insert(now + GATHER);
-                    }
+                    true
                 }
-                UpdateBody::Ply { .. } | UpdateBody::Undo { .. } | UpdateBody::Table(_) if wants_pgn => {
-                    self.games.entry(table).or_insert(now + GATHER);
-                }
-                _ => {}
+                UpdateBody::Ply { .. } | UpdateBody::Undo { .. } | UpdateBody::Table(_) => true,
+                _ => false,
+            };
+            if changes_game && wants_pgn {
+                self.games.entry(table).or_insert(now + GATHER);
             }
         }
-    }
-
-    fn is_new(&mut self, table: TableId, alert: AlertId) -> bool {
-        let game = self.view.tables.get(&table).map_or(0, |view| view.info.game);
-        let last = self.told.entry(table).or_insert((game, AlertId(0)));
-        if last.0 != game {
-            *last = (game, AlertId(0));
-        }
-        let new = alert > last.1;
-        last.1 = last.1.max(alert);
-        new
     }
 
     fn tell_game(&mut self, table: TableId) {

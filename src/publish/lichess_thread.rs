@@ -24,7 +24,7 @@ const ANSWER: u64 = 1 << 20;
 #[derive(Debug)]
 pub struct Lichess {
     shared: Arc<Shared>,
-    thread: Option<thread::JoinHandle<()>>,
+    thread: Mutex<Option<thread::JoinHandle<()>>>,
 }
 
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Lichess {
             let shared = shared.clone();
             thread::Builder::new().name("lichess".to_owned()).spawn(move || run(&config, &shared))?
         };
-        Ok(Self { shared, thread: Some(thread) })
+        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
     /// Hands over updates that may be public; never waits for the network.
@@ -68,15 +68,11 @@ impl Lichess {
     }
 
     /// Sends what still waits, for a few seconds at most, and ends.
-    pub fn finish(mut self) {
-        self.end();
-    }
-
-    fn end(&mut self) {
+    pub fn finish(&self) {
         let stop = steady().millis() + FAREWELL;
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).stop.get_or_insert(stop);
         self.shared.changed.notify_one();
-        if let Some(thread) = self.thread.take()
+        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
             && thread.join().is_err()
         {
             tracing::error!("the push to Lichess ended badly");
@@ -86,7 +82,7 @@ impl Lichess {
 
 impl Drop for Lichess {
     fn drop(&mut self) {
-        self.end();
+        self.finish();
     }
 }
 

@@ -15,3 +15,14 @@ pub mod hook;
 pub mod lichess;
 #[cfg(feature = "upload")]
 pub mod lichess_thread;
+
+/// What goes out by itself, beside the archive.
+#[derive(Clone, Debug, Default)]
+pub struct PublishConfig {
+    /// Which plies the public stream and its files show already.
+    pub hold: hold::HoldPolicy,
+    /// The push to Lichess.
+    pub lichess: Option<lichess::LichessConfig>,
+    /// Whom to tell of alerts, results and games.
+    pub hooks: Vec<hook::HookConfig>,
+}

@@ -53,6 +53,7 @@ pub(crate) struct DeskState {
     pub(crate) tasks: TaskTracker,
     pub(crate) registry: Arc<Mutex<Registry>>,
     pub(crate) ready: Arc<dyn Fn() -> Result<(), String> + Send + Sync>,
+    pub(crate) outputs: Arc<dyn Fn() -> Value + Send + Sync>,
     pub(crate) metrics: ListenerMetrics,
     /// Served over TLS, so that the cookie can be kept to it.
     pub(crate) secure: bool,
@@ -75,6 +76,7 @@ pub(crate) fn router(state: DeskState, body: usize) -> Router {
         .route("/api/v1/tables/{table}/bind", post(bind))
         .route("/api/v1/tables/{table}/mute", post(mute))
         .route("/api/v1/alerts", get(alerts))
+        .route("/api/v1/outputs", get(outputs))
         .route("/api/v1/incidents", get(incidents))
         .route("/api/v1/event", get(event).post(set_event))
         .route("/api/v1/round", get(event).post(set_round))
@@ -257,6 +259,11 @@ async fn alerts(
             })
             .collect()
     }))
+}
+
+/// How what goes out by itself stands: Lichess, hooks.
+async fn outputs(State(state): Shared) -> Json<Value> {
+    Json((state.outputs)())
 }
 
 #[derive(Debug, Deserialize)]

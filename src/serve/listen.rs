@@ -151,6 +151,25 @@ pub(crate) fn bind(listener: &'static str, address: SocketAddr) -> Result<TcpLis
     open().map_err(|source| ServeError::Bind { listener, address, source })
 }
 
+/// Reads the files for TLS.
+#[cfg(feature = "tls")]
+pub(crate) fn tls(files: &super::config::TlsFiles) -> Result<tokio_rustls::TlsAcceptor, ServeError> {
+    use tokio_rustls::rustls::{
+        ServerConfig, crypto,
+        pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    };
+    let bad = |path: &std::path::Path, fault: String| ServeError::Tls { path: path.to_owned(), fault };
+    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&files.certificates)
+        .and_then(Iterator::collect)
+        .map_err(|fault| bad(&files.certificates, fault.to_string()))?;
+    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|fault| bad(&files.key, fault.to_string()))?;
+    let config = ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
+        .map_err(|fault| bad(&files.certificates, fault.to_string()))?;
+    Ok(tokio_rustls::TlsAcceptor::from(Arc::new(config)))
+}
+
 /// What every connection of a listener shares.
 #[derive(Clone)]
 pub(crate) struct Listening {

@@ -79,6 +79,8 @@ pub struct Deps {
     pub registry: Registry,
     /// Whether all is well, or what is not: the answer of `/readyz`.
     pub ready: Arc<dyn Fn() -> Result<(), String> + Send + Sync>,
+    /// How the outputs stand (Lichess, hooks): an array for the desk.
+    pub outputs: Arc<dyn Fn() -> serde_json::Value + Send + Sync>,
 }
 
 /// Why the listeners did not start.
@@ -139,7 +141,7 @@ impl Serving {
     /// An address that cannot be had, a desk that would be open to the network, TLS files that do not
     /// serve.
     pub fn start(config: ServeConfig, deps: Deps) -> Result<Self, ServeError> {
-        let Deps { desk: desk_feed, public: public_feed, commands, mut registry, ready } = deps;
+        let Deps { desk: desk_feed, public: public_feed, commands, mut registry, ready, outputs } = deps;
         let metrics = ServeMetrics::register(&mut registry);
         let registry = Arc::new(Mutex::new(registry));
         let stop = CancellationToken::new();
@@ -181,6 +183,7 @@ impl Serving {
                     tasks: serving.tasks.clone(),
                     registry,
                     ready,
+                    outputs,
                     metrics: metrics.clone(),
                     secure: listen.tls.is_some(),
                     pgn: pgn::PgnCache::default(),
@@ -235,7 +238,14 @@ impl Serving {
             gate: Gate::new(config.limits, metrics),
             stop: self.stop.clone(),
             tasks: self.tasks.clone(),
+            #[cfg(feature = "tls")]
+            tls: config.tls.as_ref().map(listen::tls).transpose()?,
         };
+        #[cfg(not(feature = "tls"))]
+        if let Some(files) = &config.tls {
+            let fault = "this arbiterd was built without the feature `tls`".to_owned();
+            return Err(ServeError::Tls { path: files.certificates.clone(), fault });
+        }
         self.tasks.spawn(listen::accept(listener, listening));
         Ok(address)
     }

@@ -7,6 +7,9 @@ fn run(text: &str, arguments: &[&str]) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("arbiterd.toml");
     fs::write(&path, text).expect("a writable folder");
+    for secret in ["lichess.token", "hook.secret"] {
+        fs::write(folder.path().join(secret), "not a secret\n").expect("a writable folder");
+    }
     let output = Command::new(env!("CARGO_BIN_EXE_arbiterd"))
         .args(["run", "--config"])
         .arg(&path)
@@ -37,7 +40,9 @@ fn every_key_of_the_example_is_known() {
             rest.starts_with('[') || rest.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '))
         });
         let line = key.unwrap_or(line);
-        if !line.starts_with("start =") && !line.starts_with("chess960 =") {
+        // TLS is a matter of the build.
+        let left_out = ["start =", "chess960 =", "certificates =", "key ="];
+        if !left_out.iter().any(|key| line.starts_with(key)) {
             switched += &line.replace("64 hexadecimal digits", &"ab".repeat(32));
         }
         switched.push('\n');

@@ -439,8 +439,8 @@ fn a_hook_is_told_once_signed_and_again_until_it_takes_it() {
         Hook::start(HookConfig { target: HookTarget::Url(url), events, secret: Some("s3".to_owned()) })
             .unwrap();
     let mut script = Script::new();
-    hook.catch_up(&[script.round(1, 0), script.game(1, 1), script.result(1, GameResult::Draw)]);
-    hook.push(&[script.moved(1, "e2e4"), script.result(1, GameResult::WhiteWins)]);
+    hook.push(&[script.round(1, 0), script.game(1, 1), script.result(1, GameResult::Draw)], false);
+    hook.push(&[script.moved(1, "e2e4"), script.result(1, GameResult::WhiteWins)], true);
     let first = got.recv_timeout(SOON).unwrap();
     let second = got.recv_timeout(SOON).unwrap();
     assert_eq!(first.body, second.body);
@@ -468,7 +468,10 @@ fn a_command_gets_the_changed_game_on_its_input() {
     );
     let hook = Hook::start(HookConfig { target, events: [HookEvent::Pgn].into(), secret: None }).unwrap();
     let mut script = Script::new();
-    hook.push(&[script.round(1, 0), script.game(1, 1), script.moved(1, "e2e4"), script.moved(1, "e7e5")]);
+    hook.push(
+        &[script.round(1, 0), script.game(1, 1), script.moved(1, "e2e4"), script.moved(1, "e7e5")],
+        true,
+    );
     // Ends when all is told.
     drop(hook);
     let text = std::fs::read_to_string(file).unwrap();

@@ -352,6 +352,7 @@ async fn a_desk_without_tokens_never_opens_to_the_network() {
             commands,
             registry: prometheus_client::registry::Registry::with_prefix("arbiterd"),
             ready: Arc::new(|| Err("the journal is not there".to_owned())),
+            outputs: Arc::new(|| serde_json::json!([])),
         }
     };
     let mut config =
@@ -418,4 +419,21 @@ async fn a_provisional_ply_says_so_and_a_revised_one_says_what_it_replaces() {
     let table = get(house.desk(), "/api/v1/tables/1").await.json();
     assert_eq!(table["plies"].as_array().unwrap().len(), 1);
     assert_eq!(get(house.desk(), "/api/v1/tables/7").await.status, 404);
+}
+
+#[tokio::test]
+async fn what_a_journal_tells_of_is_there_for_those_who_resume_and_numbers_go_on() {
+    let house = House::open(|_| {});
+    let mut script = Script::new();
+    let before = [script.round(1, 0), script.game(1, 1), script.sensed(1), script.moved(1, "e2e4")];
+    house.desk.restore(&before);
+    house.public.restore(&before);
+    let mut resumed = Socket::open(house.public(), "/ws?from=2").await;
+    assert_eq!(resumed.next().await["type"], "hello");
+    assert_eq!(resumed.next().await["ply"]["san"], "e4");
+    let mut fresh = Socket::open(house.desk(), "/ws").await;
+    assert_eq!(fresh.next_of("snapshot").await["seq"], 4);
+    house.push(&[script.moved(1, "e7e5")]);
+    assert_eq!(fresh.next().await["seq"], 5);
+    assert_eq!(resumed.next().await["seq"], 4);
 }

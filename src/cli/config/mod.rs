@@ -2,6 +2,7 @@
 //!
 //! `config/arbiterd.toml` explains every key; a test reads it through here.
 
+mod publish;
 mod reader;
 
 use std::{
@@ -27,7 +28,7 @@ use crate::{
     serve::{
         ServeConfig,
         access::{Grant, Role, Tokens},
-        config::ListenConfig,
+        config::{ListenConfig, TlsFiles},
     },
 };
 
@@ -89,7 +90,8 @@ pub(crate) fn parse(text: &str, folder: &Path) -> Result<Settings, Vec<Fault>> {
         event,
         round,
         ports: ports(&mut root, folder, &mut faults),
-        serve: serve(&mut root, &mut faults),
+        serve: serve(&mut root, folder, &mut faults),
+        publish: publish::publish(&mut root, folder, &mut faults),
         ..Settings::default()
     };
     let settings = files(settings, &mut root, folder, &mut faults);
@@ -299,11 +301,11 @@ fn ports(root: &mut Section<'_>, folder: &Path, faults: &mut Faults) -> Vec<Port
     ports
 }
 
-fn serve(root: &mut Section<'_>, faults: &mut Faults) -> ServeConfig {
+fn serve(root: &mut Section<'_>, folder: &Path, faults: &mut Faults) -> ServeConfig {
     let mut serve = ServeConfig::default();
-    listener("desk", root, &mut serve.desk, faults);
-    listener("public", root, &mut serve.public, faults);
-    listener("livechess", root, &mut serve.livechess, faults);
+    listener("desk", root, &mut serve.desk, folder, faults);
+    listener("public", root, &mut serve.public, folder, faults);
+    listener("livechess", root, &mut serve.livechess, folder, faults);
     let mut tokens = Vec::new();
     for mut section in root.sections("token", faults) {
         let offset = section.offset();
@@ -350,6 +352,7 @@ fn listener(
     name: &'static str,
     root: &mut Section<'_>,
     config: &mut Option<ListenConfig>,
+    folder: &Path,
     faults: &mut Faults,
 ) {
     let Some(mut section) = root.section(name, faults) else { return };
@@ -365,6 +368,17 @@ fn listener(
     listen.address = address.unwrap_or(listen.address);
     listen.hosts = section.texts("hosts", faults).unwrap_or_default();
     listen.origins = section.texts("origins", faults).unwrap_or(listen.origins);
+    let offset = section.offset();
+    match (section.text("certificates", faults), section.text("key", faults)) {
+        (None, None) => {}
+        (Some(certificates), Some(key)) => {
+            listen.tls = Some(TlsFiles { certificates: folder.join(certificates), key: folder.join(key) });
+            if cfg!(not(feature = "tls")) {
+                faults.at(offset, format!("[{name}]: this arbiterd was built without the feature `tls`"));
+            }
+        }
+        _ => faults.at(offset, format!("[{name}]: TLS needs both `certificates` and `key`")),
+    }
     section.finish(faults);
     *config = (!off).then_some(listen);
 }

@@ -16,7 +16,7 @@ mod ring;
 mod snapshot;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
@@ -41,6 +41,8 @@ pub use past::RoundGame;
 pub const STREAM_VERSION: u32 = 1;
 /// How many messages are kept for clients that resume.
 const RING_ENTRIES: usize = 8192;
+/// How many updates from before a start are kept for clients that resume.
+const RESTORED: usize = 2048;
 /// How many bytes of messages are kept.
 const RING_BYTES: usize = 4 << 20;
 
@@ -70,6 +72,8 @@ struct Shared {
     past: Past,
     /// Counts a table's changes, so that what was rendered from it can be kept.
     versions: BTreeMap<TableId, u64>,
+    /// The last updates from before the start, not yet encoded: nobody may ever ask.
+    restored: VecDeque<Update>,
     closed: bool,
 }
 
@@ -116,6 +120,7 @@ impl Feed {
                 ring: Ring::new(RING_ENTRIES, RING_BYTES),
                 past: Past::default(),
                 versions: BTreeMap::new(),
+                restored: VecDeque::new(),
                 closed: false,
             }),
             fragments: Mutex::default(),
@@ -137,11 +142,28 @@ impl Feed {
         }
         {
             let mut shared = self.write();
+            shared.settle();
             for update in updates {
-                shared.take(update, self.audience);
+                if let Some(update) = shared.take(update, self.audience) {
+                    shared.encode(&update);
+                }
             }
         }
         self.wake.send_replace(());
+    }
+
+    /// Takes updates in that a journal tells of, before anybody listens: they are numbered and folded,
+    /// but only the last are encoded, and those only when somebody resumes.
+    pub fn restore(&self, updates: &[Update]) {
+        let mut shared = self.write();
+        for update in updates {
+            if let Some(update) = shared.take(update, self.audience) {
+                shared.restored.push_back(update);
+                if shared.restored.len() > RESTORED {
+                    shared.restored.pop_front();
+                }
+            }
+        }
     }
 
     /// Sends everybody a sign of life with the present number. To be called every
@@ -149,6 +171,7 @@ impl Feed {
     pub fn heartbeat(&self) {
         {
             let mut shared = self.write();
+            shared.settle();
             let seq = shared.view.seq.0;
             let frame = text_frame(&json!({"type": "heartbeat", "seq": seq}).to_string());
             shared.ring.push(Entry { seq, table: None, silent: false, frame });
@@ -208,6 +231,9 @@ impl Feed {
     /// A client joins: its place, and the first bytes to send it. With `from` it goes on after that
     /// number if everything since is still here; else it gets a snapshot.
     pub(crate) fn join(&self, from: Option<u64>, wanted: Wanted) -> (Cursor, Bytes) {
+        if !self.read().restored.is_empty() {
+            self.write().settle();
+        }
         if let Some(from) = from {
             let shared = self.read();
             let now = shared.view.seq.0;
@@ -347,10 +373,18 @@ impl Batch {
 }
 
 impl Shared {
-    fn take(&mut self, update: &Update, audience: Audience) {
+    /// Encodes what was only folded so far.
+    fn settle(&mut self) {
+        for update in std::mem::take(&mut self.restored) {
+            self.encode(&update);
+        }
+    }
+
+    /// Folds an update in; answers it with its number in this stream, unless it is no news here.
+    fn take(&mut self, update: &Update, audience: Audience) -> Option<Update> {
         let desk = audience == Audience::Desk;
         if !desk && update.desk_only() {
-            return;
+            return None;
         }
         if let (Some(table), UpdateBody::Table(info)) = (update.table, &update.body)
             && let Some(view) = self.view.tables.get_mut(&table)
@@ -363,7 +397,7 @@ impl Shared {
                 view.info = (**info).clone();
                 view.game.tags = info.tags.clone();
                 *self.versions.entry(table).or_default() += 1;
-                return;
+                return None;
             }
         }
         if let Some(table) = update.table {
@@ -374,9 +408,13 @@ impl Shared {
             numbered.seq = Seq(self.view.seq.0 + 1);
         }
         self.view.apply(&numbered);
+        Some(numbered)
+    }
+
+    fn encode(&mut self, numbered: &Update) {
         let silent = matches!(&numbered.body,
             UpdateBody::Alert(alert) if alert.audience == AlertAudience::ArbiterSilent);
-        let frame = text_frame(&numbered.to_json(desk).to_string());
+        let frame = text_frame(&numbered.to_json(self.view.desk).to_string());
         self.ring.push(Entry { seq: numbered.seq.0, table: numbered.table, silent, frame });
     }
 }

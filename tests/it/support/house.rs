@@ -31,6 +31,7 @@ impl House {
             commands: sender,
             registry: prometheus_client::registry::Registry::with_prefix("arbiterd"),
             ready: Arc::new(|| Ok(())),
+            outputs: Arc::new(|| serde_json::json!([])),
         };
         Self { serving: Serving::start(config, deps).expect("free ports"), desk, public, commands }
     }
