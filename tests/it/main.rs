@@ -18,6 +18,7 @@ mod record;
 mod serve;
 mod sim;
 mod sim_lines;
+mod mate;
 mod support;
 mod track;
 mod wire;

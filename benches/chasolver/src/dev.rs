@@ -58,9 +58,9 @@ pub fn run(args: &[String]) {
     for chunk in queries.chunks(64) {
         for query in chunk {
             let (verdict, time) = if once {
-                let start = std::time::Instant::now();
+                let start = stats::now();
                 let verdict = can_mate(&query.position, query.side, &budget);
-                (verdict, start.elapsed().as_secs_f64() * 1e6)
+                (verdict, stats::now() - start)
             } else {
                 stats::timed(|| can_mate(&query.position, query.side, &budget))
             };

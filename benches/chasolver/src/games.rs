@@ -83,12 +83,17 @@ pub fn run(args: &[String]) {
     let (mut dead, mut quick_dead, mut quick_unknown, mut unknown) = (0, 0, 0, 0);
     let mut nodes = Vec::new();
     let mut slow = Vec::new();
+    let mut sides = [0; 3];
     for chunk in positions.chunks(64) {
         for position in chunk {
             let (answer, time) = stats::timed(|| both(position, &Budget::default()));
             full.push(time);
             nodes.push((answer.white.nodes + answer.black.nodes) as f64);
             slow.push((time, answer.white.nodes, answer.black.nodes, position));
+            for side in [&answer.white, &answer.black] {
+                use crate::mate::Verdict;
+                sides[match side.verdict { Verdict::Yes(_) => 0, Verdict::No(_) => 1, Verdict::Unknown(_) => 2 }] += 1;
+            }
             match answer.dead() {
                 Some(true) => dead += 1,
                 Some(false) => {}
@@ -110,6 +115,7 @@ pub fn run(args: &[String]) {
             }
         }
     }
+    println!("sides: yes, no, unknown {sides:?}");
     println!("positions {}, dead {dead} (quick {quick_dead}), unknown {unknown} (quick {quick_unknown})", positions.len());
     println!("{}", stats::line("both sides, full", full));
     println!("{}", stats::line("is_dead, quick", quick));
@@ -121,7 +127,7 @@ pub fn run(args: &[String]) {
     for (time, white, black, position) in slow.iter().take(12) {
         println!("{time:.0} µs nodes {white} {black} {}", Fen::from_position(*position, EnPassantMode::Legal));
     }
-    for (time, white, black, position) in slow.iter().skip(slow.len() / 50).take(12) {
+    for (time, white, black, position) in slow.iter().skip(slow.len() / 300).step_by(6).take(40) {
         println!("p98 {time:.0} µs nodes {white} {black} {}", Fen::from_position(*position, EnPassantMode::Legal));
     }
     for (time, white, black, position) in slow.iter().skip(slow.len() / 2).take(20) {

@@ -2,7 +2,8 @@
 //!
 //! * `dev FILE.tsv [--alone]`: every question of a table of proved verdicts; wrong, unknown, times, ratios.
 //! * `games [--alone] [--every N] FILE.pgn…`: both sides of positions of real games; times.
-//! * `differ COUNT FILE.pgn…` and `differ-closed COUNT FILE.tsv`: contradictions only.
+//! * `differ COUNT FILE.pgn…` and `differ-closed COUNT FILE.tsv [SEED]`: contradictions only.
+//! * `sample < FENS`: rows for a table of positions on which both agree.
 
 #[path = "../../../src/laws/mate/mod.rs"]
 #[allow(dead_code, unreachable_pub)]
@@ -20,7 +21,8 @@ fn main() {
         Some("dev") => dev::run(&args[1..]),
         Some("games") => games::run(&args[1..]),
         Some("differ") => differ::games(&args[1..]),
+        Some("sample") => differ::sample(),
         Some("differ-closed") => differ::closed(&args[1..]),
-        _ => eprintln!("dev FILE.tsv [--alone] | games [--alone] [--every N] FILE.pgn… | differ N FILE.pgn… | differ-closed N FILE.tsv"),
+        _ => eprintln!("dev FILE.tsv [--alone] | games [--alone] [--every N] FILE.pgn… | differ N FILE.pgn… | differ-closed N FILE.tsv [SEED] | sample < FENS"),
     }
 }

@@ -46,13 +46,19 @@ fn at(sorted: &[f64], share: f64) -> f64 {
     sorted[((sorted.len() - 1) as f64 * share).round() as usize]
 }
 
+/// Processor time of this thread in microseconds: the machine is shared, wall time is not ours.
+pub fn now() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 * 1e6 + time.tv_nsec as f64 / 1e3
+}
+
 /// Runs a question up to three times, the best time in microseconds; over 20 ms once.
 pub fn timed<T>(mut ask: impl FnMut() -> T) -> (T, f64) {
     let mut best = f64::MAX;
     for _ in 0..3 {
-        let start = std::time::Instant::now();
+        let start = now();
         let answer = ask();
-        let spent = start.elapsed().as_secs_f64() * 1e6;
+        let spent = now() - start;
         best = best.min(spent);
         if spent > 20_000.0 {
             return (answer, best);

@@ -144,6 +144,26 @@ pub(super) fn line(a: u8, b: u8) -> u64 {
     attacks::ray(sq(a), sq(b)).0
 }
 
+/// Attacks of a man that is no pawn.
+#[inline]
+pub(super) fn piece_attacks(role: usize, square: u8, occupied: u64) -> u64 {
+    match role {
+        KNIGHT => knight_attacks(square),
+        BISHOP => bishop_attacks(square, occupied),
+        ROOK => rook_attacks(square, occupied),
+        QUEEN => bishop_attacks(square, occupied) | rook_attacks(square, occupied),
+        _ => king_attacks(square),
+    }
+}
+
+/// King moves from one square to the other.
+#[inline]
+pub(super) fn distance(a: u8, b: u8) -> u32 {
+    let files = (a & 7).abs_diff(b & 7);
+    let ranks = (a >> 3).abs_diff(b >> 3);
+    files.max(ranks) as u32
+}
+
 fn role_index(role: Role) -> usize {
     match role {
         Role::Pawn => PAWN,
@@ -243,7 +263,7 @@ impl Board {
     }
 
     /// Men of the side to move that may leave only along the line to their king.
-    fn pinned(&self, king: u8) -> u64 {
+    pub(super) fn pinned(&self, king: u8) -> u64 {
         let us = self.us();
         let theirs = self.color[us ^ 1];
         let straight = (self.role[ROOK] | self.role[QUEEN]) & theirs;

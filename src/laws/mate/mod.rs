@@ -6,16 +6,21 @@
 //! do with an answer is left to the rules above; when to ask, to the callers.
 
 mod board;
+mod closed;
+mod dive;
 mod material;
+mod rank;
 mod report;
+mod solve;
 mod space;
+mod weights;
 
 use std::fmt;
 
 use shakmaty::{CastlingMode, Chess, Color, Position, Square, uci::UciMove};
 
-use board::{BLACK, Board, Step};
-use space::{Outcome, Space};
+use board::{Board, Step};
+use solve::{Found, solve};
 
 pub use report::{Report, ReportError, SideReport, report};
 
@@ -24,14 +29,14 @@ pub use report::{Report, ReportError, SideReport, report};
 pub struct Budget {
     /// Positions expanded, for each side asked.
     pub nodes: u64,
-    /// Different positions kept in memory at once, about 56 bytes each.
+    /// Different positions kept in memory at once, about 100 bytes each.
     pub states: usize,
 }
 
 impl Default for Budget {
-    /// Decides all but a handful of known positions; the worst take about a second and 100 MB.
+    /// Decides all but a handful of known positions; the worst take about a second and 120 MB.
     fn default() -> Budget {
-        Budget { nodes: 20_000, states: 60_000 }
+        Budget { nodes: 400_000, states: 1_200_000 }
     }
 }
 
@@ -39,7 +44,7 @@ impl Budget {
     /// A bounded first question, in microseconds: proofs that cost little, and a short search.
     #[must_use]
     pub const fn quick() -> Budget {
-        Budget { nodes: 64, states: 0 }
+        Budget { nodes: 48, states: 0 }
     }
 }
 
@@ -229,35 +234,6 @@ fn ask(position: &Chess, board: &Board, side: Color, budget: &Budget) -> Answer 
         Found::Nothing(tried) => Verdict::Unknown(tried),
     };
     Answer { verdict, nodes }
-}
-
-enum Found {
-    Line(Vec<Step>),
-    Proof(Reason),
-    Nothing(Tried),
-}
-
-/// The question for White, cheapest arguments first.
-fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
-    let checkers = root.checkers();
-    if !root.has_legal(checkers, &mut Vec::new()) {
-        return if checkers != 0 && root.us() == BLACK {
-            Found::Line(Vec::new())
-        } else {
-            Found::Proof(Reason::Terminal)
-        };
-    }
-    if material::cannot_mate(root) {
-        return Found::Proof(Reason::Material);
-    }
-    let mut space = Space::new();
-    let outcome = space.search(root, budget.nodes, budget.states.max(64), &mut |_| 0, &mut |_, _, _| false);
-    *nodes = space.nodes;
-    match outcome {
-        Outcome::Mate(line) => Found::Line(line),
-        Outcome::Exhausted => Found::Proof(Reason::SpaceExhausted { states: space.states() }),
-        Outcome::Stopped => Found::Nothing(Tried { nodes: space.nodes, states: space.states() }),
-    }
 }
 
 /// The line in UCI, castling in the position's own manner.

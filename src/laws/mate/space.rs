@@ -4,13 +4,18 @@
 //! used up without a mate is a proof that there is none. Positions are taken best first, by a rank that only
 //! orders the work; the proof does not depend on it.
 
+use std::collections::HashMap;
+
 use super::{
-    board::{Board, Step, WHITE},
+    board::{BLACK, Board, KING, KNIGHT, PAWN, QUEEN, ROOK, Step, WHITE},
     material,
+    rank::Ranks,
 };
 
 const NIL: u32 = u32::MAX;
 const RANKS: usize = 128;
+/// Queues by rank; one more takes positions in the order in which they were found.
+const QUEUES: usize = 3;
 
 /// What a search of the space came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,9 +32,17 @@ pub(super) enum Outcome {
 pub(super) struct Space {
     keys: Vec<[u64; 4]>,
     parent: Vec<(u32, Step)>,
-    next: Vec<u32>,
-    heads: [u32; RANKS],
-    lowest: usize,
+    next: Vec<[u32; QUEUES]>,
+    heads: [[u32; RANKS]; QUEUES],
+    lowest: [usize; QUEUES],
+    done: Vec<bool>,
+    oldest: usize,
+    turn: usize,
+    order: &'static [usize],
+    /// The structure (pawns, number of men) of each position, and where men were seen in each.
+    structure: Vec<u32>,
+    structures: HashMap<[u64; 3], u32>,
+    seen: Vec<[u64; 12]>,
     table: Vec<u32>,
     steps: Vec<Step>,
     pub(super) nodes: u64,
@@ -53,8 +66,15 @@ impl Space {
             keys: Vec::new(),
             parent: Vec::new(),
             next: Vec::new(),
-            heads: [NIL; RANKS],
-            lowest: RANKS,
+            heads: [[NIL; RANKS]; QUEUES],
+            lowest: [RANKS; QUEUES],
+            done: Vec::new(),
+            oldest: 0,
+            turn: 0,
+            order: &[0, 1, 2, QUEUES],
+            structure: Vec::new(),
+            structures: HashMap::new(),
+            seen: Vec::new(),
             table: vec![NIL; 1 << 10],
             steps: Vec::with_capacity(64),
             nodes: 0,
@@ -75,10 +95,17 @@ impl Space {
         root: &Board,
         nodes: u64,
         states: usize,
-        rank: &mut dyn FnMut(&Board) -> usize,
+        rank: &mut dyn FnMut(&Board) -> Ranks,
         hopeless: &mut dyn FnMut(&Board, &Board, Step) -> bool,
     ) -> Outcome {
-        self.insert(root, NIL, Step::NULL, rank(root));
+        if root.color[WHITE] & (root.role[PAWN] | root.role[ROOK] | root.role[QUEEN]) == 0 {
+            self.order = &[1, 1, 1, 0, 1, 1, 1, 2, 1, 1, 1, QUEUES];
+        }
+        let key = root.key();
+        let mut batch = Vec::with_capacity(64);
+        if let Some(slot) = self.vacancy(&key, hash(&key) as usize & (self.table.len() - 1)) {
+            self.insert(root, key, slot, (NIL, Step::NULL), false, rank);
+        }
         while let Some(index) = self.take() {
             let board = Board::from_key(&self.keys[index as usize]);
             self.nodes += 1;
@@ -90,18 +117,26 @@ impl Space {
                 self.steps = steps;
                 return Outcome::Mate(self.way(index));
             }
+            // All keys first, then all first probes: the loads do not wait for one another.
+            batch.clear();
+            self.reserve(steps.len() - start);
+            let mask = self.table.len() - 1;
             for &step in &steps[start..] {
                 let next = board.after(step);
-                if next.occupied().count_ones() != board.occupied().count_ones()
-                    && material::cannot_mate(&next)
-                {
+                let key = next.key();
+                let slot = hash(&key) as usize & mask;
+                batch.push((next, key, slot, self.table[slot]));
+            }
+            for (at, (next, key, slot, entry)) in batch.iter().enumerate() {
+                let step = steps[start + at];
+                if *entry != NIL && self.keys[*entry as usize] == *key {
                     continue;
                 }
-                if hopeless(&board, &next, step) {
-                    continue;
-                }
-                let place = rank(&next);
-                self.insert(&next, index, step, place);
+                let Some(slot) = self.vacancy(key, *slot) else { continue };
+                let fewer =
+                    step.promoted() != 0 || next.occupied().count_ones() != board.occupied().count_ones();
+                let dead = (fewer && material::cannot_mate(next)) || hopeless(&board, next, step);
+                self.insert(next, *key, slot, (index, step), dead, rank);
             }
             steps.truncate(start);
             self.steps = steps;
@@ -128,42 +163,130 @@ impl Space {
     }
 
     fn take(&mut self) -> Option<u32> {
-        while self.lowest < RANKS {
-            let head = self.heads[self.lowest];
-            if head != NIL {
-                self.heads[self.lowest] = self.next[head as usize];
-                return Some(head);
+        for _ in 0..self.order.len() {
+            self.turn = (self.turn + 1) % self.order.len();
+            let queue = self.order[self.turn];
+            if queue == QUEUES {
+                while self.oldest < self.done.len() {
+                    let index = self.oldest;
+                    self.oldest += 1;
+                    if !std::mem::replace(&mut self.done[index], true) {
+                        return Some(index as u32);
+                    }
+                }
+                continue;
             }
-            self.lowest += 1;
+            while self.lowest[queue] < RANKS {
+                let head = self.heads[queue][self.lowest[queue]];
+                if head == NIL {
+                    self.lowest[queue] += 1;
+                    continue;
+                }
+                self.heads[queue][self.lowest[queue]] = self.next[head as usize][queue];
+                if !std::mem::replace(&mut self.done[head as usize], true) {
+                    return Some(head);
+                }
+            }
         }
         None
     }
 
-    fn insert(&mut self, board: &Board, parent: u32, step: Step, rank: usize) {
-        if self.keys.len() * 2 >= self.table.len() {
-            self.grow();
+    /// The number of the position's structure; the parent's, unless a pawn moved or a man was taken.
+    fn structure_of(&mut self, board: &Board, parent: u32) -> u32 {
+        let pawns = board.role[PAWN];
+        let shape = |board: &Board| {
+            let men = board.color.map(|men| men.count_ones() as u64);
+            [
+                board.role[PAWN] & board.color[WHITE],
+                board.role[PAWN] & board.color[BLACK],
+                men[0] << 8 | men[1],
+            ]
+        };
+        if parent != NIL {
+            let key = &self.keys[parent as usize];
+            let before = key[0] | key[1] | key[2];
+            let same = Board::from_key(key).role[PAWN] == pawns
+                && before.count_ones() == board.occupied().count_ones();
+            if same {
+                return self.structure[parent as usize];
+            }
         }
-        let key = board.key();
+        let next = self.seen.len() as u32;
+        let number = *self.structures.entry(shape(board)).or_insert(next);
+        if number == next {
+            self.seen.push([0; 12]);
+        }
+        number
+    }
+
+    /// Whether some man stands where none of its kind stood yet in this structure.
+    fn is_new(&mut self, board: &Board, structure: u32) -> bool {
+        let seen = &mut self.seen[structure as usize];
+        let mut new = 0;
+        for role in KNIGHT..=KING {
+            for color in [WHITE, BLACK] {
+                let men = board.men(color, role);
+                let slot = &mut seen[2 * role + color];
+                new |= men & !*slot;
+                *slot |= men;
+            }
+        }
+        new != 0
+    }
+
+    /// The free slot for a key, searched from `slot` on; `None` if the key is known already.
+    fn vacancy(&self, key: &[u64; 4], mut slot: usize) -> Option<usize> {
         let mask = self.table.len() - 1;
-        let mut slot = hash(&key) as usize & mask;
         loop {
             let entry = self.table[slot];
             if entry == NIL {
-                break;
+                return Some(slot);
             }
-            if self.keys[entry as usize] == key {
-                return;
+            if self.keys[entry as usize] == *key {
+                return None;
             }
             slot = (slot + 1) & mask;
         }
+    }
+
+    /// Room in the table for so many more.
+    fn reserve(&mut self, more: usize) {
+        while (self.keys.len() + more) * 2 >= self.table.len() {
+            self.grow();
+        }
+    }
+
+    /// Enters a new position; a dead one is only remembered, not queued.
+    fn insert(
+        &mut self,
+        board: &Board,
+        key: [u64; 4],
+        slot: usize,
+        from: (u32, Step),
+        dead: bool,
+        rank: &mut dyn FnMut(&Board) -> Ranks,
+    ) {
+        let structure = self.structure_of(board, from.0);
+        self.structure.push(structure);
         let index = self.keys.len() as u32;
         self.table[slot] = index;
         self.keys.push(key);
-        self.parent.push((parent, step));
-        let rank = rank.min(RANKS - 1);
-        self.next.push(self.heads[rank]);
-        self.heads[rank] = index;
-        self.lowest = self.lowest.min(rank);
+        self.parent.push(from);
+        self.done.push(dead);
+        let mut next = [NIL; QUEUES];
+        if !dead {
+            let mut ranks = rank(board);
+            if !self.is_new(board, structure) {
+                ranks[2] += 30;
+            }
+            for queue in 0..QUEUES {
+                let rank = ranks[queue].min(RANKS - 1);
+                next[queue] = self.heads[queue][rank];
+                self.heads[queue][rank] = index;
+                self.lowest[queue] = self.lowest[queue].min(rank);
+            }
+        }
+        self.next.push(next);
     }
 
     fn grow(&mut self) {

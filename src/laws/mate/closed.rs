@@ -1,0 +1,605 @@
+//! A proof from the structure alone: what can each man ever reach, and can that ever be mate?
+//!
+//! The sets are too large on purpose (checks, pins, tempo and crowding are ignored), so *mate is possible*
+//! means nothing here; *impossible* is a proof. The winner is White.
+
+use super::board::{
+    BISHOP, BLACK, Board, KING, NO_SQUARE, PAWN, QUEEN, RANK_1, RANK_8, ROOK, Squares, WHITE, between, bit,
+    distance, king_attacks, line, pawn_attacks, piece_attacks,
+};
+
+/// One man and the squares it may ever stand on.
+#[derive(Clone, Copy)]
+struct Man {
+    role: u8,
+    color: u8,
+    home: u8,
+    /// Never moves and is never taken, as far as found yet.
+    fixed: bool,
+    /// May be taken, as far as found yet.
+    taken: bool,
+    /// Known never to move; its attacks are given.
+    rooted: bool,
+    reach: u64,
+    /// Everything it may ever attack, its reach being what it is.
+    attacks: u64,
+}
+
+const NOBODY: Man =
+    Man { role: 0, color: 0, home: 0, fixed: false, taken: false, rooted: false, reach: 0, attacks: 0 };
+
+/// The fixpoint of a position.
+pub(super) struct Structure {
+    men: [Man; 32],
+    count: usize,
+    /// Squares of the fixed men.
+    fixed: u64,
+    /// Where any man but a king of this colour may stand.
+    stand: [u64; 2],
+    /// Where any man may stand.
+    anywhere: u64,
+}
+
+impl Structure {
+    /// Saturates the reach of every man; `None` if a pawn may promote or castling is possible, where this
+    /// kind of argument is given up.
+    ///
+    /// **Soundness.** Claim: in every position that legal play can reach, every man stands in its `reach`
+    /// or is off the board, every man that was ever taken is marked `taken`, and every `fixed` man stands at
+    /// home. It holds at the start. Let it hold before a legal move of man *m* from *a* to *b*:
+    /// * A line piece passes only empty squares, so no fixed man is on its way, and it does not land on one of its
+    ///   own: *b* is in the attacks from *a* with the fixed men as blockers, which the closure adds.
+    /// * A king does not step to where a fixed enemy man attacks. A fixed pawn, knight or king always attacks
+    ///   its squares; a fixed line piece attacks those before and including the first square that any man can ever
+    ///   occupy (`anywhere`), since nothing else can stand between.
+    /// * A pawn advances to an empty square: not a fixed man's. It takes only where an enemy man other than the king stands, or
+    ///   in passing where the taken pawn could have stood (it could have stopped there; at the root that
+    ///   square is added to its reach).
+    /// * **Order on a file.** If a pawn *p* and an enemy pawn *q* ahead of it both never leave the file
+    ///   and *q* is never taken, *p* stays below *q*, which never is above its home: so *p* enters only squares
+    ///   below that. If *q* is an own pawn, *p* stays below the highest square of *q*'s reach.
+    ///   The rule is used only while the reach of both is within the file and *q* is not marked taken.
+    /// * A taken man on *b* is marked, because its reach and the taker's capture squares meet in *b*.
+    /// * A king's step that ends the game without a mate by White leads to no position that matters
+    ///   ([`Structure::ends_the_game`]).
+    /// * A man that moves or is taken loses `fixed`.
+    ///
+    /// All conditions only weaken as the sets grow, so the loop ends in a state in which none of these additions is
+    /// missing, and the claim holds after the move too.
+    fn new(board: &Board, given: &Given) -> Option<Structure> {
+        if board.castling != 0 {
+            return None;
+        }
+        let mut all = Structure {
+            men: [NOBODY; 32],
+            count: 0,
+            fixed: board.occupied(),
+            stand: [0; 2],
+            anywhere: board.occupied(),
+        };
+        for (role, men) in board.role.iter().enumerate() {
+            for home in Squares(*men) {
+                let color = u8::from(board.color[BLACK] & bit(home) != 0);
+                let rooted = given.rooted >> all.count & 1 == 1;
+                all.men[all.count & 31] = Man {
+                    role: role as u8,
+                    color,
+                    home,
+                    fixed: true,
+                    taken: false,
+                    rooted,
+                    reach: bit(home),
+                    attacks: if rooted { given.attacks[all.count & 31] } else { 0 },
+                };
+                all.count += 1;
+                if role != KING {
+                    all.stand[color as usize & 1] |= bit(home);
+                }
+            }
+        }
+        if board.ep != NO_SQUARE {
+            let victim = if board.ep < 32 { board.ep + 8 } else { board.ep - 8 };
+            for man in &mut all.men[..all.count] {
+                if man.home == victim {
+                    man.reach |= bit(board.ep);
+                    all.stand[man.color as usize & 1] |= bit(board.ep);
+                    all.anywhere |= bit(board.ep);
+                }
+            }
+        }
+        loop {
+            let mut changed = false;
+            for index in 0..all.count {
+                if !all.men[index & 31].rooted {
+                    changed |= all.extend(index)?;
+                }
+            }
+            changed |= all.mark_taken(given.kept);
+            if !changed {
+                return Some(all);
+            }
+        }
+    }
+
+    /// Adds what man `index` can reach now; `None` on a promotion.
+    fn extend(&mut self, index: usize) -> Option<bool> {
+        let man = self.men[index & 31];
+        let color = man.color as usize & 1;
+        let role = man.role as usize;
+        let mut own_fixed = 0;
+        for other in &self.men[..self.count] {
+            if other.fixed && other.color == man.color {
+                own_fixed |= bit(other.home);
+            }
+        }
+        let mut reach = man.reach;
+        let mut attacks = 0;
+        if role == PAWN {
+            let bound = self.bound(index);
+            let mut todo = reach;
+            while todo != 0 {
+                let from = todo.trailing_zeros() as u8;
+                todo &= todo - 1;
+                let hits = pawn_attacks(color, from);
+                attacks |= hits;
+                let ahead = if color == WHITE { bit(from) << 8 } else { bit(from) >> 8 };
+                let to = (ahead & !self.fixed & bound | hits & self.stand[color ^ 1]) & !reach;
+                if to & (RANK_1 | RANK_8) != 0 {
+                    return None;
+                }
+                reach |= to;
+                todo |= to;
+            }
+        } else {
+            let mut barred = own_fixed;
+            for other in &self.men[..self.count] {
+                if other.color != man.color {
+                    if other.role as usize == KING && other.fixed {
+                        barred |= bit(other.home);
+                    }
+                    if role == KING && other.fixed {
+                        barred |= match other.role as usize {
+                            PAWN => pawn_attacks(color ^ 1, other.home),
+                            kind => piece_attacks(kind, other.home, self.anywhere),
+                        };
+                    }
+                }
+            }
+            let stuck = role == KING && self.only_king_moves(color ^ 1);
+            let mut todo = reach;
+            while todo != 0 {
+                let from = todo.trailing_zeros() as u8;
+                todo &= todo - 1;
+                let hits = piece_attacks(role, from, self.fixed);
+                attacks |= hits;
+                let mut to = hits & !barred & !reach;
+                if stuck {
+                    for square in Squares(to) {
+                        if self.ends_the_game(color, square) {
+                            to &= !bit(square);
+                        }
+                    }
+                }
+                reach |= to;
+                todo |= to;
+            }
+        }
+        let changed = reach != man.reach;
+        let slot = &mut self.men[index & 31];
+        slot.reach = reach;
+        slot.attacks = attacks;
+        if changed {
+            if slot.fixed {
+                slot.fixed = false;
+                self.fixed &= !bit(man.home);
+            }
+            self.anywhere |= reach;
+            if role != KING {
+                self.stand[color] |= reach;
+            }
+        }
+        Some(changed)
+    }
+
+    /// Whether, as far as found yet, no man of this side but the king ever moves.
+    fn only_king_moves(&self, color: usize) -> bool {
+        self.men[..self.count]
+            .iter()
+            .all(|man| man.color as usize != color || man.role as usize == KING || man.reach == bit(man.home))
+    }
+
+    /// Whether the king of `color` stepping to `square` always ends the game without a mate by White.
+    ///
+    /// **Soundness.** Called only while nothing of the other side but its king, on *y*, can ever move. Then the other side has a
+    /// legal move only if the king has one: to a square not next to `square`, not held by an own fixed man, not attacked by a
+    /// fixed enemy man. If from no *y* of its reach, `square` not being next to it, such a move exists, the game is over
+    /// when the king arrives. It is no mate by White if the arriving king is Black's; nor if no check
+    /// can arise: a king's step checks only by uncovering a line, so a White line piece beyond the square left, on the
+    /// line from *y* through it, is looked for. Nothing that happens after the end needs to be in the sets.
+    fn ends_the_game(&self, color: usize, square: u8) -> bool {
+        let mut other_king = 0;
+        let mut barred = king_attacks(square);
+        for man in &self.men[..self.count] {
+            let role = man.role as usize;
+            if man.color as usize == color {
+                if man.fixed && role != KING {
+                    barred |= match role {
+                        PAWN => pawn_attacks(color, man.home),
+                        kind => piece_attacks(kind, man.home, self.anywhere | bit(square)),
+                    };
+                }
+            } else if role == KING {
+                other_king = man.reach;
+            } else if man.fixed {
+                barred |= bit(man.home);
+            }
+        }
+        for king in Squares(other_king & !king_attacks(square) & !bit(square)) {
+            if king_attacks(king) & !barred != 0 {
+                return false;
+            }
+            if color == WHITE && self.may_uncover(king, square) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether White's king could uncover a check to `king` by stepping to `square`.
+    fn may_uncover(&self, king: u8, square: u8) -> bool {
+        let sliders = self.men[..self.count]
+            .iter()
+            .filter(|man| man.color as usize == WHITE && matches!(man.role as usize, BISHOP | ROOK | QUEEN));
+        for man in sliders {
+            for left in Squares(king_attacks(square)) {
+                for from in Squares(man.reach & line(king, left)) {
+                    let path = between(king, from);
+                    let seen = piece_attacks(man.role as usize, from, 0) & bit(king) != 0;
+                    if seen && path & bit(left) != 0 && path & self.fixed == 0 {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Squares a pawn may advance to by the order on its file.
+    fn bound(&self, index: usize) -> u64 {
+        let man = &self.men[index & 31];
+        let file = file_of(man.home);
+        let mut bound = u64::MAX;
+        if man.reach & !file != 0 {
+            return bound;
+        }
+        let up = man.color as usize == WHITE;
+        for (other_index, other) in self.men[..self.count].iter().enumerate() {
+            if other_index == index
+                || other.role as usize != PAWN
+                || other.taken
+                || other.reach & !file != 0
+                || (other.home > man.home) != up
+            {
+                continue;
+            }
+            let limit = if other.color != man.color {
+                other.home
+            } else if up {
+                63 - other.reach.leading_zeros() as u8
+            } else {
+                other.reach.trailing_zeros() as u8
+            };
+            bound &= if up { bit(limit) - 1 } else { !(bit(limit) | (bit(limit) - 1)) };
+        }
+        bound
+    }
+
+    fn mark_taken(&mut self, kept: Option<usize>) -> bool {
+        let mut takes = [0; 2];
+        for man in &self.men[..self.count] {
+            takes[man.color as usize & 1] |= if man.role as usize == PAWN { man.attacks } else { man.reach };
+        }
+        let mut changed = false;
+        for (index, man) in self.men[..self.count].iter_mut().enumerate() {
+            if Some(index) == kept {
+                continue;
+            }
+            if !man.taken && man.role as usize != KING && man.reach & takes[man.color as usize & 1 ^ 1] != 0 {
+                man.taken = true;
+                changed = true;
+                if man.fixed {
+                    man.fixed = false;
+                    self.fixed &= !bit(man.home);
+                }
+            }
+        }
+        changed
+    }
+
+    /// Whether the sets leave room for a mate by White anywhere.
+    ///
+    /// **Soundness.** In a position where Black is mated on *s*, some White man other than the king attacks *s*
+    /// (a king gives no check), and each neighbour of *s* on the board is attacked by a White man, the black
+    /// king taken off, or holds a Black man; different squares hold different men. White's king stands on
+    /// one square of its reach, not next to *s*. A man's attacks, with the other men in the way, are within
+    /// those from the same square with only the fixed men in the way. So if a mate exists, the tests here find
+    /// room for it: first with all attack squares of every man together, then with one place for each White
+    /// man at a time.
+    pub(super) fn mate_possible(&self) -> bool {
+        let mut covered = 0;
+        let (mut white_king, mut black_king) = (0, 0);
+        let mut blockers = [0u64; 16];
+        let mut blocker_count = 0;
+        for man in &self.men[..self.count] {
+            match (man.color as usize, man.role as usize) {
+                (WHITE, KING) => white_king = man.reach,
+                (_, KING) => black_king = man.reach,
+                (WHITE, _) => covered |= man.attacks,
+                _ => {
+                    blockers[blocker_count & 15] = man.reach;
+                    blocker_count += 1;
+                }
+            }
+        }
+        // The mated king may itself have been counted as a fixed blocker.
+        let lone = black_king.is_power_of_two();
+        if lone {
+            covered = 0;
+            for man in &self.men[..self.count] {
+                if man.color as usize == WHITE && man.role as usize != KING {
+                    for from in Squares(man.reach) {
+                        covered |= self.attacks_on(man, from, black_king);
+                    }
+                }
+            }
+        }
+        let blockers = &blockers[..blocker_count.min(16)];
+        for square in Squares(black_king & covered) {
+            let around = king_attacks(square);
+            let open = around & !covered;
+            if can_block(open, blockers) && self.one_place_each(square, white_king, blockers) {
+                return true;
+            }
+            if open == 0 {
+                continue;
+            }
+            for king in Squares(white_king) {
+                let helped = open & !king_attacks(king);
+                if distance(king, square) > 1
+                    && helped != open
+                    && can_block(helped, blockers)
+                    && self.one_place_each(square, white_king, blockers)
+                {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// What a man attacks from a square of its reach, the king on `king` taken off.
+    ///
+    /// For a rooted man: what it attacks while it lives; that is given, except that a line which hits the king
+    /// goes on behind it.
+    fn attacks_on(&self, man: &Man, from: u8, king: u64) -> u64 {
+        if man.rooted && man.attacks & king == 0 {
+            return man.attacks;
+        }
+        match man.role as usize {
+            PAWN => pawn_attacks(man.color as usize, from),
+            role => piece_attacks(role, from, self.fixed & !king),
+        }
+    }
+
+    /// The mate test with one place for each White man: for every choice of White's king square and of what each man covers around
+    /// `square` (only the largest sets count), the rest must be blocked.
+    fn one_place_each(&self, square: u8, white_king: u64, blockers: &[u64]) -> bool {
+        let around = king_attacks(square);
+        let zone = around | bit(square);
+        let mut choices: [[u64; 12]; 4] = [[0; 12]; 4];
+        let mut counts = [0usize; 4];
+        let mut men = 0;
+        // What is covered in any case, or by men too many to try one by one.
+        let mut base = 0;
+        let king_fixed = self.fixed & bit(square) != 0;
+        for man in &self.men[..self.count] {
+            if man.color as usize != WHITE || man.role as usize == KING {
+                continue;
+            }
+            if man.attacks & zone == 0 && !king_fixed {
+                continue;
+            }
+            let mut list = [0u64; 12];
+            let mut count = 0;
+            let mut union = 0;
+            let mut crowded = men == 4;
+            'places: for from in Squares(man.reach & !bit(square)) {
+                let mask = self.attacks_on(man, from, bit(square)) & zone;
+                union |= mask;
+                if mask == 0 || crowded {
+                    continue;
+                }
+                let mut at = 0;
+                while at < count {
+                    if mask & !list[at] == 0 {
+                        continue 'places;
+                    }
+                    if list[at] & !mask == 0 {
+                        count -= 1;
+                        list[at] = list[count];
+                    } else {
+                        at += 1;
+                    }
+                }
+                if count == 12 {
+                    crowded = true;
+                    continue;
+                }
+                list[count] = mask;
+                count += 1;
+            }
+            if crowded || count == 1 {
+                base |= union;
+            } else if count > 1 {
+                choices[men] = list;
+                counts[men] = count;
+                men += 1;
+            }
+        }
+        let mut kings = [0u64; 32];
+        let mut king_count = 0;
+        for king in Squares(white_king) {
+            if distance(king, square) < 2 {
+                continue;
+            }
+            let mask = king_attacks(king) & around;
+            if !kings[..king_count].contains(&mask) && king_count < 32 {
+                kings[king_count] = mask;
+                king_count += 1;
+            }
+        }
+        let mut pick = [0usize; 4];
+        loop {
+            let mut cover = base;
+            for man in 0..men {
+                cover |= choices[man][pick[man]];
+            }
+            if cover & bit(square) != 0
+                && kings[..king_count].iter().any(|king| can_block(around & !cover & !king, blockers))
+            {
+                return true;
+            }
+            let mut man = 0;
+            loop {
+                if man == men {
+                    return false;
+                }
+                pick[man] += 1;
+                if pick[man] < counts[man] {
+                    break;
+                }
+                pick[man] = 0;
+                man += 1;
+            }
+        }
+    }
+}
+
+/// Whether different men can stand on all of these squares (a matching).
+fn can_block(squares: u64, blockers: &[u64]) -> bool {
+    if squares == 0 {
+        return true;
+    }
+    if squares.count_ones() as usize > blockers.len() {
+        return false;
+    }
+    let mut list = [0u8; 8];
+    let mut count = 0;
+    for square in Squares(squares) {
+        list[count & 7] = square;
+        count += 1;
+    }
+    let mut holder = [usize::MAX; 16];
+    (0..count).all(|at| {
+        let mut tried = 0u32;
+        augment(at, list, blockers, &mut holder, &mut tried)
+    })
+}
+
+fn augment(at: usize, list: [u8; 8], blockers: &[u64], holder: &mut [usize; 16], tried: &mut u32) -> bool {
+    for (index, reach) in blockers.iter().enumerate() {
+        if reach & bit(list[at]) == 0 || *tried >> index & 1 == 1 {
+            continue;
+        }
+        *tried |= 1 << index;
+        if holder[index] == usize::MAX || augment(holder[index], list, blockers, holder, tried) {
+            holder[index] = at;
+            return true;
+        }
+    }
+    false
+}
+
+fn file_of(square: u8) -> u64 {
+    0x0101_0101_0101_0101 << (square & 7)
+}
+
+/// Whether White is proved unable to mate by the structure.
+pub(super) fn cannot_mate(board: &Board) -> bool {
+    Structure::new(board, &Given::default()).is_some_and(|structure| !structure.mate_possible())
+}
+
+/// The same proof after finding the men that stay at home until they are taken; several times the work.
+///
+/// **Soundness.** Saturate under the assumption that man *m* is never taken. Until *m* is taken, the assumption is
+/// true of play so far, so every position is within those sets. If *m* has no move in them, it is taken at home or
+/// stays there for ever: it is *rooted*. What is known of rooted men may then be used, in the next such assumption and in the final sets:
+/// a rooted man never moves, though it may be taken. While it lives the sets of its assumption hold, so it attacks no more than there.
+pub(super) fn cannot_mate_deep(board: &Board) -> bool {
+    let mut given = Given::default();
+    let Some(plain) = Structure::new(board, &given) else {
+        return rooted_proof(board, &mut given, u32::MAX);
+    };
+    let mut loose = 0;
+    for (index, man) in plain.men[..plain.count].iter().enumerate() {
+        if man.reach != bit(man.home) {
+            loose |= 1 << index;
+        }
+    }
+    rooted_proof(board, &mut given, loose)
+}
+
+fn rooted_proof(board: &Board, given: &mut Given, candidates: u32) -> bool {
+    for _ in 0..2 {
+        let before = given.rooted;
+        let mut index = 0;
+        for (role, men) in board.role.iter().enumerate() {
+            for home in Squares(*men) {
+                let at = index;
+                index += 1;
+                let known = given.rooted >> at & 1 == 1 || candidates >> at & 1 == 0;
+                if known || role == KING || moves_now(board, role, home) {
+                    continue;
+                }
+                given.kept = Some(at);
+                let man = Structure::new(board, given).map(|all| all.men[at & 31]);
+                given.kept = None;
+                if let Some(man) = man
+                    && man.reach == bit(home)
+                {
+                    given.rooted |= 1 << at;
+                    given.attacks[at & 31] = man.attacks;
+                }
+            }
+        }
+        if given.rooted == before {
+            return false;
+        }
+        if Structure::new(board, given).is_some_and(|structure| !structure.mate_possible()) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a man has a move in the position as it stands, checks and turn aside.
+fn moves_now(board: &Board, role: usize, home: u8) -> bool {
+    let color = usize::from(board.color[BLACK] & bit(home) != 0);
+    let occupied = board.occupied();
+    if role == PAWN {
+        let ahead = if color == WHITE { bit(home) << 8 } else { bit(home) >> 8 };
+        return ahead & !occupied != 0 || pawn_attacks(color, home) & board.color[color ^ 1] != 0;
+    }
+    piece_attacks(role, home, occupied) & !board.color[color] != 0
+}
+
+/// What a saturation may take as given.
+#[derive(Default)]
+struct Given {
+    /// Men, by index, that are known never to move.
+    rooted: u32,
+    /// What each rooted man attacks at most while it lives.
+    attacks: [u64; 32],
+    /// A man assumed never to be taken.
+    kept: Option<usize>,
+}

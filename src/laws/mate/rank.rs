@@ -1,0 +1,169 @@
+//! How near to a mate a position looks, by three measures. They order the search; they prove nothing.
+
+use super::board::{
+    BISHOP, BLACK, Board, KING, KNIGHT, LIGHT, PAWN, QUEEN, ROOK, Squares, WHITE, bishop_attacks, bit,
+    distance, king_attacks, knight_attacks, rook_attacks,
+};
+
+/// One rank a measure, smaller is nearer.
+pub(super) type Ranks = [usize; 3];
+
+/// Flight squares and the kings' distance; the corner cage; the way to promotion.
+pub(super) fn ranks(board: &Board) -> Ranks {
+    let hunt = hunt(board);
+    [hunt, cage(board), breakthrough(board, hunt)]
+}
+
+fn white_attacks(board: &Board) -> u64 {
+    let occupied = board.occupied() & !board.men(BLACK, KING);
+    let white = board.color[WHITE];
+    let pawns = white & board.role[PAWN];
+    let mut all = (pawns << 7 & !(0x0101_0101_0101_0101 << 7)) | (pawns << 9 & !0x0101_0101_0101_0101);
+    for from in Squares(white & board.role[KNIGHT]) {
+        all |= knight_attacks(from);
+    }
+    for from in Squares(white & (board.role[BISHOP] | board.role[QUEEN])) {
+        all |= bishop_attacks(from, occupied);
+    }
+    for from in Squares(white & (board.role[ROOK] | board.role[QUEEN])) {
+        all |= rook_attacks(from, occupied);
+    }
+    all | king_attacks(board.king(WHITE))
+}
+
+/// Few flight squares, the black king at the edge, White's king near.
+fn hunt(board: &Board) -> usize {
+    let attacks = white_attacks(board);
+    let black_king = board.king(BLACK);
+    let escapes = (king_attacks(black_king) & !attacks & !board.color[BLACK]).count_ones();
+    let file = (black_king & 7).min(7 - (black_king & 7)) as u32;
+    let rank = (black_king >> 3).min(7 - (black_king >> 3)) as u32;
+    let white = board.color[WHITE];
+    let mut sum = 3 * escapes + 2 * file.min(rank) + file.max(rank);
+    sum += distance(board.king(WHITE), black_king);
+    if white & (board.role[QUEEN] | board.role[ROOK]) == 0 {
+        let pawns = white & board.role[PAWN];
+        if pawns != 0 {
+            let top = pawns.ilog2();
+            sum += 12 + 4 * (7 - (top >> 3));
+        }
+    }
+    sum as usize
+}
+
+/// The black king in a corner, White's king a knight's move away, the third square beside it blocked by a
+/// black man: how lone minor pieces mate.
+fn cage(board: &Board) -> usize {
+    let (white, black) = (board.color[WHITE], board.color[BLACK]);
+    let black_king = board.king(BLACK);
+    let white_king = board.king(WHITE);
+    let bishops = white & board.role[BISHOP];
+    let any = white & !(board.role[BISHOP] | board.role[KING]) != 0;
+    let lone_knights =
+        if white & !(board.role[KNIGHT] | board.role[KING]) == 0 { white } else { 0 } & board.role[KNIGHT];
+    let mut best = usize::MAX;
+    for (corner, up, side) in [(0u8, 8i8, 1i8), (7, 8, -1), (56, -8, 1), (63, -8, -1)] {
+        let colour = if LIGHT & bit(corner) != 0 { LIGHT } else { !LIGHT };
+        if !any && bishops & colour == 0 {
+            continue;
+        }
+        let along = (corner as i8 + side) as u8;
+        let above = (corner as i8 + up) as u8;
+        let mut base = 2 * distance(black_king, corner) as usize;
+        if lone_knights != 0 {
+            let goals = knight_attacks(corner);
+            let jumps =
+                |from: u8| Squares(goals).map(|to| KNIGHT_JUMPS[from as usize & 63][to as usize & 63]).min();
+            base += 2 * Squares(lone_knights).filter_map(jumps).min().unwrap_or(0) as usize;
+        }
+        if base >= best {
+            continue;
+        }
+        // White's king two files away leaves the square above open, two ranks away the one along.
+        for (blocked, near, far) in [
+            (above, (corner as i8 + 2 * side) as u8, (corner as i8 + 2 * side + up) as u8),
+            (along, (corner as i8 + 2 * up) as u8, (corner as i8 + 2 * up + side) as u8),
+        ] {
+            let walk = 2 * distance(white_king, near).min(distance(white_king, far)) as usize;
+            if base + walk < best {
+                best = best.min(base + walk + block_cost(board, black, blocked));
+            }
+        }
+    }
+    best
+}
+
+/// Roughly how many moves bring a black man other than the king to `square`.
+fn block_cost(board: &Board, black: u64, square: u8) -> usize {
+    let mut best = 24;
+    let mask = bit(square);
+    let light = LIGHT & mask != 0;
+    for from in Squares(black & !board.role[KING]) {
+        let at = bit(from);
+        let cost = if at == mask {
+            0
+        } else if board.role[PAWN] & at != 0 {
+            let steps = (from >> 3) as usize;
+            let ahead = (from & 7 == square & 7 && from > square && square >= 8)
+                .then(|| 2 * (from - square) as usize / 8);
+            ahead.unwrap_or(steps * 2 + 7)
+        } else if board.role[KNIGHT] & at != 0 {
+            1 + 2 * KNIGHT_JUMPS[from as usize & 63][square as usize & 63] as usize
+        } else if board.role[BISHOP] & at != 0 {
+            if (LIGHT & at != 0) == light { 3 } else { 24 }
+        } else if board.role[ROOK] & at != 0 {
+            6
+        } else {
+            10
+        };
+        best = best.min(cost);
+    }
+    best
+}
+
+/// How far the best pawn is from promotion, what stands before it counted; then the hunt.
+fn breakthrough(board: &Board, hunt: usize) -> usize {
+    let white = board.color[WHITE];
+    if white & (board.role[QUEEN] | board.role[ROOK]) != 0 {
+        return hunt / 2;
+    }
+    let mut best = 60;
+    for from in Squares(white & board.role[PAWN]) {
+        let ahead = (0x0101_0101_0101_0100u64).checked_shl(from as u32).unwrap_or(0);
+        let foes = (ahead & board.men(BLACK, PAWN)).count_ones() as usize;
+        let own = (ahead & board.men(WHITE, PAWN)).count_ones() as usize;
+        let others = (ahead & board.occupied()).count_ones() as usize - foes - own;
+        best = best.min(7 - (from >> 3) as usize + 5 * foes + 4 * own + others);
+    }
+    let black = board.color[BLACK] & !board.role[KING];
+    20 + best + black.count_ones() as usize / 2
+}
+
+/// Knight's moves from one square to another on an empty board.
+static KNIGHT_JUMPS: [[u8; 64]; 64] = knight_jumps();
+
+const fn knight_jumps() -> [[u8; 64]; 64] {
+    let mut table = [[0; 64]; 64];
+    let mut from = 0;
+    while from < 64 {
+        let mut seen = 1u64 << from;
+        let mut edge = seen;
+        let mut jumps = 0;
+        while edge != 0 {
+            let mut next = 0;
+            let mut to = 0;
+            while to < 64 {
+                if edge >> to & 1 == 1 {
+                    table[from][to] = jumps;
+                    next |= shakmaty::attacks::knight_attacks(shakmaty::Square::ALL[to]).0;
+                }
+                to += 1;
+            }
+            edge = next & !seen;
+            seen |= next;
+            jumps += 1;
+        }
+        from += 1;
+    }
+    table
+}
