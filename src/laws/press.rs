@@ -350,7 +350,30 @@ impl Referee {
                 self.raise(scene, notice);
             }
             Irregular::OutOfTurn { from, to, piece } => self.out_of_turn(scene, *from, *to, *piece),
-            Irregular::MovePlus { .. } => self.mismatch(scene, squares, true),
+            Irregular::MovePlus { played } => {
+                let Some(king) = king_and_rook_moved(*played, by, squares) else {
+                    return self.mismatch(scene, squares, true);
+                };
+                // King and rook moved in one turn, and it is no castling.
+                let made = scene.game.plies.last().is_some_and(|ply| !ply.after.turn() == by);
+                let count = if made { len - 1 } else { len };
+                let before = self.position_at(scene.game, count);
+                let kind = "kind-castling-right-lost";
+                self.offend(
+                    scene,
+                    at,
+                    by,
+                    Code::IllegalMoveCompleted,
+                    kind,
+                    shown,
+                    before.clone(),
+                    |advice| {
+                        if touch::can_move(&before, king) {
+                            advice.must_move_from = vec![king.to_string()];
+                        }
+                    },
+                );
+            }
             Irregular::Other => {
                 let notice = Notice::new(Code::PiecesRearranged)
                     .side(by)
@@ -680,5 +703,20 @@ impl Referee {
             notice = notice.severity(Severity::GoNow).variant("press");
         }
         self.raise(scene, notice);
+    }
+}
+
+/// With a legal move of king or rook the other of the two was moved as well: where the king stood.
+fn king_and_rook_moved(played: shakmaty::Move, by: Color, squares: &[SquareDiff]) -> Option<Square> {
+    let [one, other] = squares else { return None };
+    let (left, came) = if one.sensed.is_none() { (one, other) } else { (other, one) };
+    let piece = left.expected.filter(|piece| piece.color == by && left.sensed.is_none())?;
+    if came.sensed != Some(piece) || came.expected.is_some() {
+        return None;
+    }
+    match (played.role(), piece.role) {
+        (Role::Rook, Role::King) => Some(left.square),
+        (Role::King, Role::Rook) => played.from(),
+        _ => None,
     }
 }
