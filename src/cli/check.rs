@@ -477,6 +477,7 @@ fn quoted(value: &[u8]) -> Option<&[u8]> {
     (!inner.contains(&b'\\') && !inner.contains(&b'"')).then_some(inner)
 }
 
+#[expect(clippy::option_option, reason = "`*` is a word of its own: no result")]
 fn standard(token: &[u8]) -> Option<Option<GameResult>> {
     Some(match token {
         b"1-0" => Some(GameResult::WhiteWins),

@@ -22,6 +22,7 @@ fn squares(diffs: &[SquareDiff]) -> impl Iterator<Item = Square> {
 
 impl Referee {
     /// Findings that are neither touches nor moves nor presses.
+    #[expect(clippy::collapsible_match, reason = "a finding that says nothing now is still that finding")]
     pub(super) fn board_says(&mut self, scene: &mut Scene<'_>, finding: &Finding) {
         match finding {
             Finding::Pending { what, squares } => self.pending(scene, what, squares),
@@ -235,10 +236,10 @@ impl Referee {
         let notice = match self.options.draw_agreement {
             _ if fewest < own => Some((fewest, own, "")),
             DrawAgreement::MinMoves(limit) if made.black < limit => Some((made.black, limit, "")),
+            // Kings in the centre may well show a draw that the arbiter has consented to.
             DrawAgreement::ArbiterConsent if !shown_by_kings => Some((fewest, 0, "consent")),
-            DrawAgreement::ArbiterConsent => None,
             DrawAgreement::Forbidden => Some((fewest, 0, "forbidden")),
-            _ => None,
+            DrawAgreement::Free | DrawAgreement::MinMoves(_) | DrawAgreement::ArbiterConsent => None,
         };
         let Some((made, limit, variant)) = notice else { return false };
         let mut notice = Notice::new(Code::DrawAgreementInvalid)

@@ -9,6 +9,7 @@ use super::{
 };
 
 /// Severity, audience, article of 2018 (empty for matters of the operator).
+#[expect(clippy::match_same_arms, reason = "in the order of the catalogue")]
 pub(super) fn defaults(code: Code) -> (Severity, Audience, &'static str) {
     match code {
         Code::Checkmate => (Decides, Public, "5.1.1"),

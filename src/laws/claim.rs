@@ -73,7 +73,7 @@ impl Referee {
                 if self.over.is_none() {
                     self.offer = Some((*side, scene.at));
                 }
-                self.noted(scene, "draw-offer");
+                Self::noted(scene, "draw-offer");
             }
             Entry::DrawAccept { side, condition } => {
                 let void = condition.as_ref().is_some_and(|condition| !condition.is_empty());
@@ -81,7 +81,7 @@ impl Referee {
             }
             Entry::DrawReject { .. } => {
                 self.offer = None;
-                self.noted(scene, "draw-reject");
+                Self::noted(scene, "draw-reject");
             }
             Entry::DrawAgreed => self.draw_agreed(scene, None, false),
             Entry::TouchRuling { ruling } => self.touch_ruling(scene, by, *ruling),
@@ -137,11 +137,11 @@ impl Referee {
                     offence.open = false;
                 }
             }
-            Entry::Incident { .. } => self.noted(scene, "incident"),
+            Entry::Incident { .. } => Self::noted(scene, "incident"),
         }
     }
 
-    fn noted(&self, scene: &mut Scene<'_>, act: &str) {
+    fn noted(scene: &mut Scene<'_>, act: &str) {
         Answer::new(act).text(&texts::answer("noted", &[])).send(scene);
     }
 
@@ -161,11 +161,11 @@ impl Referee {
             }),
         );
         if let Some(over) = self.over {
-            return self.not_admissible(scene, answer, side, "why-over", Some(over.result));
+            return Self::not_admissible(scene, answer, side, "why-over", Some(over.result));
         }
         // The claimant has the move, has made none, and has touched nothing (9.4).
         if position.turn() != side {
-            return self.not_admissible(scene, answer, side, "why-not-on-move", None);
+            return Self::not_admissible(scene, answer, side, "why-not-on-move", None);
         }
         let turn = self.turn(scene.game).clone();
         let reading = touch::read(&turn.touches);
@@ -173,13 +173,13 @@ impl Referee {
             && self.touches_excused != Some(len)
             && self.counted_touch(&reading, side, scene.at).is_some()
         {
-            return self.not_admissible(scene, answer, side, "why-touched", None);
+            return Self::not_admissible(scene, answer, side, "why-touched", None);
         }
         let mv = match intended {
             None => None,
             Some(text) => match text.parse().ok().and_then(|uci| position.find_uci(uci)) {
                 Some(m) => Some(m),
-                None => return self.not_admissible(scene, answer, side, "why-illegal-intended", None),
+                None => return Self::not_admissible(scene, answer, side, "why-illegal-intended", None),
             },
         };
         let after = mv.map_or_else(|| position.clone(), |m| position.play(m));
@@ -237,7 +237,6 @@ impl Referee {
     }
 
     fn not_admissible(
-        &self,
         scene: &mut Scene<'_>,
         answer: Answer,
         side: Color,
@@ -356,7 +355,7 @@ impl Referee {
             None
         };
         match why {
-            Some(why) => self.not_admissible(scene, answer, side, why, None),
+            Some(why) => Self::not_admissible(scene, answer, side, why, None),
             None => answer
                 .with("valid", Value::Null)
                 .with("admissible", true)
@@ -409,7 +408,7 @@ impl Referee {
         if let Some(side) = accepting
             && self.offer.is_none_or(|(offering, _)| offering == side)
         {
-            return self.noted(scene, "draw-accept");
+            return Self::noted(scene, "draw-accept");
         }
         if self.agreement_invalid(scene, false) {
             return answer.with("valid", false).text(&texts::answer("noted", &[])).send(scene);
@@ -446,7 +445,7 @@ impl Referee {
                 ],
             );
         }
-        self.noted(scene, "touch-ruling");
+        Self::noted(scene, "touch-ruling");
     }
 
     /// 7.5.4: with the press, as an illegal move; an illegal move with two hands is one offence.
@@ -478,7 +477,7 @@ impl Referee {
         } else {
             // Nothing is owed before the press.
             self.two_hands_waiting = Some((side, ply));
-            self.noted(scene, "two-hands");
+            Self::noted(scene, "two-hands");
         }
     }
 
@@ -513,7 +512,7 @@ impl Referee {
                 self.set_timer(Timer::DefaultTime(side), due);
             }
         }
-        self.noted(scene, "absent");
+        Self::noted(scene, "absent");
     }
 
     pub(super) fn default_time_over(&mut self, scene: &mut Scene<'_>, side: Color) {
@@ -605,7 +604,7 @@ impl Referee {
         {
             self.conflict(scene, signal, result);
         }
-        self.noted(scene, "scoresheets-signed");
+        Self::noted(scene, "scoresheets-signed");
     }
 
     fn conflict(&mut self, scene: &mut Scene<'_>, shown: GameResult, result: GameResult) {

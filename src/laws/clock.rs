@@ -158,7 +158,7 @@ fn seconds(times: &ClockTimes, side: Color) -> Option<u32> {
 
 impl Referee {
     /// Adds both times to a notice.
-    pub(super) fn with_times(&self, notice: Notice, left: ByColor<Option<u32>>) -> Notice {
+    pub(super) fn with_times(notice: Notice, left: ByColor<Option<u32>>) -> Notice {
         notice
             .arg("white_clock", Arg::Clock(left.white))
             .arg("black_clock", Arg::Clock(left.black))
@@ -222,7 +222,7 @@ impl Referee {
         if std::mem::take(&mut self.watch.lost) {
             self.desk.clear(scene, &[Code::ClockLost]);
             let left = ByColor { white: seconds(&times, Color::White), black: seconds(&times, Color::Black) };
-            let notice = self.with_times(Notice::new(Code::ClockBack).key(scene.at.millis()), left);
+            let notice = Self::with_times(Notice::new(Code::ClockBack).key(scene.at.millis()), left);
             self.raise(scene, notice);
         }
         let was_running = before.and_then(|(_, times)| times.running);
@@ -276,7 +276,7 @@ impl Referee {
             self.cancel(timer);
         }
         if self.over.is_none() {
-            let notice = self.with_times(Notice::new(Code::ClockLost), self.watch.left());
+            let notice = Self::with_times(Notice::new(Code::ClockLost), self.watch.left());
             self.raise(scene, notice);
         }
     }
@@ -299,33 +299,25 @@ impl Referee {
                 }
             }
         }
-        match times.running {
-            Some(to) => {
-                self.measure_increment(scene, to);
-                self.watch.ran = true;
-                self.watch.turns[to] = self.watch.left[to].map(|left| ClockTurn { began: at, left });
-                self.cancel(Timer::Paused);
-                self.cancel(Timer::ResultMissing);
-                self.cancel(Timer::NotStarted);
-                self.pause_explained = false;
-                self.desk.clear(
-                    scene,
-                    &[
-                        Code::ClockPaused,
-                        Code::ResultMissing,
-                        Code::ClockNotStarted,
-                        Code::ActivityWhilePaused,
-                    ],
-                );
-            }
-            None => {
-                self.watch.forget_turns();
-                self.settle_to(scene, scene.game.plies.len());
-                if self.over.is_none() && self.watch.ran {
-                    self.refresh_penalties(scene);
-                    self.set_timer(Timer::Paused, at.plus(PAUSED));
-                    self.set_timer(Timer::ResultMissing, at.plus(NO_RESULT));
-                }
+        if let Some(to) = times.running {
+            self.measure_increment(scene, to);
+            self.watch.ran = true;
+            self.watch.turns[to] = self.watch.left[to].map(|left| ClockTurn { began: at, left });
+            self.cancel(Timer::Paused);
+            self.cancel(Timer::ResultMissing);
+            self.cancel(Timer::NotStarted);
+            self.pause_explained = false;
+            self.desk.clear(
+                scene,
+                &[Code::ClockPaused, Code::ResultMissing, Code::ClockNotStarted, Code::ActivityWhilePaused],
+            );
+        } else {
+            self.watch.forget_turns();
+            self.settle_to(scene, scene.game.plies.len());
+            if self.over.is_none() && self.watch.ran {
+                self.refresh_penalties(scene);
+                self.set_timer(Timer::Paused, at.plus(PAUSED));
+                self.set_timer(Timer::ResultMissing, at.plus(NO_RESULT));
             }
         }
     }
@@ -399,7 +391,7 @@ impl Referee {
         self.watch.forget_turns();
         let mover = self.position(scene.game).turn();
         let notice =
-            self.with_times(Notice::new(Code::ClockReset), good).arg("side", mover).advise(|advice| {
+            Self::with_times(Notice::new(Code::ClockReset), good).arg("side", mover).advise(|advice| {
                 advice.resulting_clock =
                     Some(super::alert::ClockAdvice { white: good.white, black: good.black });
             });
@@ -574,8 +566,7 @@ impl Referee {
         let code = if seen.abs() <= tolerance { Code::IncrementMissing } else { Code::IncrementWrong };
         let frozen = self.profile.rules.clock_setting_frozen_after;
         let late = frozen > 0 && Color::ALL.into_iter().all(|side| self.watch.completed[side] >= frozen);
-        let notice = self
-            .with_times(Notice::new(code), self.watch.left())
+        let notice = Self::with_times(Notice::new(code), self.watch.left())
             .severity(if late { Severity::Note } else { Severity::GoNow })
             .article(if late { "13.4.1" } else { "6.10.2" })
             .arg("increment", increment as u32)

@@ -92,7 +92,7 @@ impl Notice {
     }
 
     /// What makes this fault another one than an earlier one of the same code and side.
-    pub(super) fn key(mut self, key: impl ToString) -> Self {
+    pub(super) fn key(mut self, key: impl std::fmt::Display) -> Self {
         self.key = key.to_string();
         self
     }
@@ -230,7 +230,7 @@ impl Desk {
     }
 
     /// Clears the live alerts of this code and key.
-    pub(super) fn clear_key(&mut self, scene: &mut Scene<'_>, code: Code, key: impl ToString) {
+    pub(super) fn clear_key(&mut self, scene: &mut Scene<'_>, code: Code, key: impl std::fmt::Display) {
         let key = key.to_string();
         self.update(
             scene,

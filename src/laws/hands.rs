@@ -159,7 +159,8 @@ impl Referee {
         let turn = self.turn(game).clone();
         let touches: Vec<Touch> = turn.touches.iter().filter(|touch| touch.at <= until).copied().collect();
         let Some(played) = self.ply_move(game, index) else {
-            return self.judge_irregular(scene, index, &touches);
+            self.judge_irregular(scene, index, &touches);
+            return;
         };
         let mover = turn.position.turn();
         let reading = touch::read(&touches);
@@ -171,7 +172,7 @@ impl Referee {
                 .arg("move", game.plies[index].san.clone())
                 .evidence(touch::evidence(&touches))
         };
-        if let Some(notice) = self.swapped(&touches, played, mover, base(Code::PromotionPieceSwapped)) {
+        if let Some(notice) = Self::swapped(&touches, played, mover, base(Code::PromotionPieceSwapped)) {
             self.raise(scene, notice.certainty(super::Certainty::Certain));
             return;
         }
@@ -209,7 +210,7 @@ impl Referee {
     }
 
     /// 4.4.4: another piece stood on the promotion square first.
-    fn swapped(&self, touches: &[Touch], played: Move, mover: Color, notice: Notice) -> Option<Notice> {
+    fn swapped(touches: &[Touch], played: Move, mover: Color, notice: Notice) -> Option<Notice> {
         let role = played.promotion()?;
         let first = touches.iter().filter(|touch| touch.square == played.to()).find_map(|touch| {
             touch.now.filter(|piece| {
@@ -229,7 +230,7 @@ impl Referee {
                 .arg("square", played.to().to_string())
                 .arg("piece", Arg::Word(role_word(first.role)))
                 .advise(|advice| {
-                    advice.must_play = Some(must.to_uci(shakmaty::CastlingMode::Standard).to_string())
+                    advice.must_play = Some(must.to_uci(shakmaty::CastlingMode::Standard).to_string());
                 }),
         )
     }

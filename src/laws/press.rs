@@ -172,14 +172,13 @@ impl Referee {
                 self.both_in_check = None;
                 self.illegal_position_persists(scene);
             }
-            Some(_) => {}
             None if both => {
                 let waits = self.profile.rules.illegal_position_waits;
                 self.found_both_in_check(scene, count, &after);
                 // The illegal move itself will be the next ply if it stands.
                 self.both_in_check = waits.then_some(count + 1);
             }
-            None => {}
+            _ => {}
         }
     }
 
@@ -330,7 +329,7 @@ impl Referee {
             }
             Irregular::CaptureHalf { victim } => self.incomplete_capture(scene, by, *victim, "half", None),
             Irregular::PawnOnLastRank { from, to } => {
-                self.pawn_on_last_rank(scene, at, by, *from, *to, &before)
+                self.pawn_on_last_rank(scene, at, by, *from, *to, &before);
             }
             Irregular::PromotionSquareEmpty { candidates } => {
                 let ucis: Vec<Value> = candidates.iter().map(|m| json!(before.uci(*m).to_string())).collect();

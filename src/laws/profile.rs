@@ -286,6 +286,9 @@ impl Profile {
     }
 
     /// The profile of an event that names none: the Laws in force, classical.
+    ///
+    /// # Panics
+    /// Never: the data comes with the program, and a test loads every profile of it.
     #[must_use]
     pub fn default_profile() -> Arc<Self> {
         Self::load("fide-2023/classical").expect("it comes with the program; a test loads every one")

@@ -123,11 +123,11 @@ impl TimeControl {
                 text.push(':');
             }
             if let Some(moves) = period.moves {
-                text.push_str(&format!("{moves}/"));
+                text.extend([&moves.to_string(), "/"]);
             }
             text.push_str(&period.seconds.to_string());
             if period.increment > 0 {
-                text.push_str(&format!("+{}", period.increment));
+                text.extend(["+", &period.increment.to_string()]);
             }
         }
         text

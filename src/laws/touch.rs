@@ -106,26 +106,18 @@ pub(super) fn read(touches: &[Touch]) -> Reading {
                 reading.handled[*i].square == touch.square && reading.handled[*i].piece == piece
             });
             let slot = home.or_else(|| air.iter().rposition(|i| reading.handled[*i].piece == piece));
-            match slot {
-                Some(slot) => {
-                    let index = air.remove(slot);
-                    let handled = &mut reading.handled[index];
-                    if handled.square == touch.square {
-                        handled.back = Some(touch.at);
-                    } else {
-                        handled.wandered = true;
-                        let origin = handled.square;
-                        reading.rests.push(Rest {
-                            origin,
-                            piece,
-                            square: touch.square,
-                            from: touch.at,
-                            until: None,
-                        });
-                    }
+            // Without a slot it was seen on the new square before the old one emptied: nothing is known of
+            // where it rested.
+            if let Some(slot) = slot {
+                let index = air.remove(slot);
+                let handled = &mut reading.handled[index];
+                if handled.square == touch.square {
+                    handled.back = Some(touch.at);
+                } else {
+                    handled.wandered = true;
+                    let (origin, square, from) = (handled.square, touch.square, touch.at);
+                    reading.rests.push(Rest { origin, piece, square, from, until: None });
                 }
-                // Seen on the new square before the old one emptied: nothing is known of where it rested.
-                None => {}
             }
         }
     }

@@ -8,6 +8,8 @@ mod crash;
 mod end_to_end;
 mod event;
 mod hall;
+mod laws;
+#[cfg(feature = "upload")]
 mod lichess;
 mod link;
 mod livechess;
