@@ -15,6 +15,8 @@ use super::{
 };
 use crate::record::{GameResult, ResultReason, ResultState};
 
+/// How often a time-control sheet is due. Milliseconds.
+pub(super) const SHEET: i64 = 30 * 60_000;
 /// Two minutes: the bound of the quickplay-finish guidelines.
 const QUICKPLAY_S: u32 = 120;
 
@@ -309,6 +311,12 @@ impl Referee {
             let text = texts::answer("claim-flag-none", &args("*"));
             return answer.with("valid", false).text(&text).send(scene);
         }
+        // 2014, unsupervised rapid and blitz: the claimant stops the clocks, and his own flag is up (A.4c).
+        let stopped = self.watch.running().is_none() && self.flags[side].is_none();
+        if self.profile.rules.flag_claim_must_stop && !stopped {
+            let text = texts::answer("claim-flag-must-stop", &args("*"));
+            return answer.with("valid", false).text(&text).send(scene);
+        }
         match self.flag_noticed(scene, opponent) {
             FlagVerdict::Control { completed, due } => answer
                 .with("valid", false)
@@ -330,6 +338,14 @@ impl Referee {
             FlagVerdict::Open => {
                 answer.with("valid", true).text(&texts::answer("claim-flag-open", &args("*"))).send(scene);
             }
+        }
+    }
+
+    /// Every half hour the arbiter should have both times and the moves on record (Manual 6.10.1).
+    pub(super) fn time_sheet(&mut self, scene: &mut Scene<'_>) {
+        if self.over.is_none() {
+            Answer::new("time-control-sheet").with("sheet", self.sheet()).send(scene);
+            self.set_timer(Timer::Sheet, scene.at.plus(SHEET));
         }
     }
 

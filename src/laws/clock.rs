@@ -301,7 +301,9 @@ impl Referee {
         }
         if let Some(to) = times.running {
             self.measure_increment(scene, to);
-            self.watch.ran = true;
+            if !std::mem::replace(&mut self.watch.ran, true) {
+                self.set_timer(Timer::Sheet, at.plus(super::claim::SHEET));
+            }
             self.watch.turns[to] = self.watch.left[to].map(|left| ClockTurn { began: at, left });
             self.cancel(Timer::Paused);
             self.cancel(Timer::ResultMissing);

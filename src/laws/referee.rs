@@ -82,6 +82,8 @@ pub(super) enum Timer {
     DefaultTime(Color),
     /// The clock should have been started by now.
     NotStarted,
+    /// The next time-control sheet is due.
+    Sheet,
 }
 
 /// The turn that is being played.
@@ -394,6 +396,7 @@ impl Referee {
             Timer::Increment(side) => self.measure_increment(scene, side),
             Timer::DefaultTime(side) => self.default_time_over(scene, side),
             Timer::NotStarted => self.clock_not_started(scene),
+            Timer::Sheet => self.time_sheet(scene),
         }
     }
 
@@ -476,7 +479,7 @@ impl Referee {
         self.over = Some(Over { result, reason, at: scene.at, board });
         self.proposal = None;
         scene.out.push(Ruling::Result { result, reason, state });
-        for timer in [Timer::NotPressed, Timer::Paused, Timer::ResultMissing, Timer::Touched] {
+        for timer in [Timer::NotPressed, Timer::Paused, Timer::ResultMissing, Timer::Touched, Timer::Sheet] {
             self.cancel(timer);
         }
         self.desk.clear(

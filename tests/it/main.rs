@@ -9,6 +9,7 @@ mod end_to_end;
 mod event;
 mod hall;
 mod laws;
+mod laws_alarms;
 #[cfg(feature = "upload")]
 mod lichess;
 mod link;
