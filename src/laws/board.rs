@@ -8,13 +8,18 @@ use super::{
     Code, DrawAgreement, Severity,
     desk::{Notice, Scene},
     legality,
-    referee::Referee,
+    referee::{Referee, Timer},
+    touch,
 };
+
 use crate::{
     record::{GameResult, ResultReason},
     track::{Finding, Irregular, SquareDiff, SquareFault},
     wire::LinkEvent,
 };
+
+/// A square that flickers so long has a fault of its own. Milliseconds.
+const FLICKER: i64 = 6_000;
 
 fn squares(diffs: &[SquareDiff]) -> impl Iterator<Item = Square> {
     diffs.iter().map(|diff| diff.square)
@@ -78,7 +83,7 @@ impl Referee {
                 }
             }
             Finding::Displaced(diffs) => {
-                if self.over.is_none() {
+                if self.over.is_none() && !self.castling_under_way(scene, diffs) {
                     // Whoever's clock runs puts things right on his own time (7.4.1).
                     let position = self.position(scene.game);
                     let side = self.watch.running().unwrap_or_else(|| position.turn());
@@ -93,6 +98,7 @@ impl Referee {
             }
             Finding::SquareFault { square, fault } => self.square_fault(scene, *square, *fault),
             Finding::SquareWell { square } => {
+                self.cancel(Timer::Flicker(*square));
                 self.desk.clear_key(scene, Code::SquareFlicker, square);
                 self.desk.clear_key(scene, Code::PieceMissing, square);
             }
@@ -164,11 +170,45 @@ impl Referee {
 
     fn square_fault(&mut self, scene: &mut Scene<'_>, square: Square, fault: SquareFault) {
         let notice = match fault {
+            // A hand that twists a man into the middle of its square makes it come and go, too.
+            SquareFault::Flicker if self.under_the_hand(scene, square) => {
+                self.set_timer(Timer::Flicker(square), scene.at.plus(FLICKER));
+                Notice::new(Code::SquareFlicker).severity(Severity::Note)
+            }
             SquareFault::Flicker => Notice::new(Code::SquareFlicker),
             SquareFault::Missing => Notice::new(Code::PieceMissing),
             SquareFault::Ghost => Notice::new(Code::PieceMissing).variant("ghost"),
         };
         self.raise(scene, notice.key(square).squares([square]));
+    }
+
+    /// The man of the side that has, or had, the move stands there.
+    fn under_the_hand(&mut self, scene: &Scene<'_>, square: Square) -> bool {
+        let turn = self.turn(scene.game);
+        let mover = turn.position.turn();
+        let own = |piece: Option<shakmaty::Piece>| piece.is_some_and(|piece| piece.color == mover);
+        let touched = turn.touches.iter().any(|t| t.square == square && (own(t.was) || own(t.now)));
+        let arrived = scene.game.plies.iter().rev().take(2).any(|ply| ply.uci.to() == Some(square));
+        touched || arrived
+    }
+
+    /// It went on flickering long after any hand.
+    pub(super) fn flickers_on(&mut self, scene: &mut Scene<'_>, square: Square) {
+        if self.desk.live(Code::SquareFlicker).is_some() {
+            self.raise(scene, Notice::new(Code::SquareFlicker).key(square).squares([square]));
+        }
+    }
+
+    /// Men that are off only because castling is under way.
+    fn castling_under_way(&self, scene: &Scene<'_>, diffs: &[SquareDiff]) -> bool {
+        let position = self.position(scene.game);
+        position.legal_moves().into_iter().filter_map(touch::castling).any(|(king, rook)| {
+            let home = legality::castled_king(king, rook);
+            let beside = if king.file() < rook.file() { -1 } else { 1 };
+            let rook_to = home.offset(beside);
+            squares(diffs)
+                .all(|square| square == king || square == rook || square == home || Some(square) == rook_to)
+        })
     }
 
     /// 7.2.1, 13.4.1.

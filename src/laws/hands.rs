@@ -6,7 +6,7 @@
 use shakmaty::{Color, Move, Role, Square};
 
 use super::{
-    Code,
+    Code, Severity,
     desk::{Notice, Scene},
     referee::{Referee, Timer},
     texts::Arg,
@@ -18,6 +18,8 @@ use crate::record::Timestamp;
 const DELIBERATE: i64 = 1500;
 /// Two lifts within one scan of the board have no order. Milliseconds.
 const SCAN: i64 = 250;
+/// A man dragged over the board is off its squares for no longer than this. Milliseconds.
+const DRAG: i64 = 250;
 /// Two men lifted within this time may have been lifted with two hands. Milliseconds.
 const TWO_HANDS: i64 = 60;
 
@@ -307,6 +309,11 @@ impl Referee {
                 continue;
             }
             let uci = position.uci(first).to_string();
+            // On its way, and never really off the board: dragged, with a rest. The hand may never have left it.
+            let on_the_way = played.from() == Some(rest.origin)
+                && shakmaty::attacks::between(rest.origin, played.to()).contains(rest.square)
+                && rest.hop.is_some_and(|hop| hop <= DRAG);
+            let notice = if on_the_way { notice.severity(Severity::Note).needs_arbiter() } else { notice };
             let notice = notice.squares([rest.square]).advise(|advice| advice.must_play = Some(uci));
             self.raise(scene, notice);
             return true;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use shakmaty::{ByColor, Color, Move};
+use shakmaty::{ByColor, Color, Move, Square};
 
 use super::{
     Advice, AlertId, AlertState, Certainty, Code, Entry, GameOptions, Profile,
@@ -84,6 +84,8 @@ pub(super) enum Timer {
     NotStarted,
     /// The next time-control sheet is due.
     Sheet,
+    /// A square under the hand that goes on flickering has a fault of its own.
+    Flicker(Square),
 }
 
 /// The turn that is being played.
@@ -397,6 +399,7 @@ impl Referee {
             Timer::DefaultTime(side) => self.default_time_over(scene, side),
             Timer::NotStarted => self.clock_not_started(scene),
             Timer::Sheet => self.time_sheet(scene),
+            Timer::Flicker(square) => self.flickers_on(scene, square),
         }
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Rest {
     pub(super) square: Square,
     pub(super) from: Timestamp,
     pub(super) until: Option<Timestamp>,
+    /// How long it was off the board before it stood again, in milliseconds.
+    pub(super) hop: Option<i64>,
 }
 
 impl Rest {
@@ -111,12 +113,19 @@ pub(super) fn read(touches: &[Touch]) -> Reading {
             if let Some(slot) = slot {
                 let index = air.remove(slot);
                 let handled = &mut reading.handled[index];
+                let left = reading
+                    .rests
+                    .iter_mut()
+                    .rfind(|rest| rest.origin == handled.square && rest.hop.is_none());
+                if let Some(rest) = left {
+                    rest.hop = rest.until.map(|until| touch.at.since(until));
+                }
                 if handled.square == touch.square {
                     handled.back = Some(touch.at);
                 } else {
                     handled.wandered = true;
                     let (origin, square, from) = (handled.square, touch.square, touch.at);
-                    reading.rests.push(Rest { origin, piece, square, from, until: None });
+                    reading.rests.push(Rest { origin, piece, square, from, until: None, hop: None });
                 }
             }
         }
