@@ -10,9 +10,10 @@ use crate::{
 };
 
 /// How long a port may take: opening, finding out the mode, identifying.
-const PATIENCE: Duration = Duration::from_secs(9);
-/// Clock and battery come a moment after the board has said who it is.
-const DETAILS: Duration = Duration::from_millis(1500);
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Clock and battery come a moment after the board has said who it is, and so do the other boards
+/// of a chain.
+const DETAILS: Duration = Duration::from_millis(2500);
 
 /// What to look at.
 #[derive(Debug, clap::Args)]
@@ -40,15 +41,16 @@ fn look(ports: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
     let (sender, mut sightings) = mpsc::channel(256);
     let links = Links::start(ports.iter().map(PortConfig::new).collect(), sender)?;
     let begin = wall::uptime();
-    let mut settled = None;
+    let (mut settled, mut known) = (None, 0);
     let lines = loop {
         // Only the state is of interest here, but the drivers wait while nobody takes what they see.
         while sightings.try_recv().is_ok() {}
         let lines = links.health();
         let now = wall::uptime();
         let done = lines.len() >= ports.len() && lines.iter().all(is_settled);
-        if !done {
-            settled = None;
+        let boards: usize = lines.iter().map(|line| line.boards.len()).sum();
+        if !done || boards != known {
+            (settled, known) = (None, boards);
         } else if settled.is_none() {
             settled = Some(now);
         }

@@ -108,6 +108,8 @@ struct Board {
     /// It was told that this board is there.
     greeted: bool,
     clock_told: Option<ClockState>,
+    /// A press that waits for the next answer.
+    held_press: Option<Observation>,
 }
 
 /// How far the acquaintance with a board has come.
@@ -141,6 +143,7 @@ impl Board {
             greeted_with: Squares::default(),
             greeted: false,
             clock_told: None,
+            held_press: None,
         }
     }
 }
@@ -296,12 +299,17 @@ impl Chain {
         }));
         let up: Vec<Address> =
             self.boards.iter().filter(|(_, board)| board.state == State::Up).map(|(a, _)| *a).collect();
-        let due = up.iter().find(|address| {
-            self.boards.get(*address).is_some_and(|board| board.dump_wanted || io.now >= board.dump_at)
-        });
-        if let Some(&address) = due {
+        // The dump that is most overdue, so that none waits for ever.
+        let due = up
+            .iter()
+            .filter_map(|address| self.boards.get(address).map(|board| (address, board)))
+            .filter(|(_, board)| board.dump_wanted || io.now >= board.dump_at)
+            .min_by_key(|(_, board)| board.dump_at);
+        if let Some((&address, _)) = due {
             self.later(address, Request::Board);
-        } else if !up.is_empty() {
+        }
+        // A clock that is stopped by its button says so only when it is asked.
+        if !up.is_empty() {
             self.turn = (self.turn + 1) % up.len();
             self.later(up[self.turn], Request::Clock);
         }
@@ -368,10 +376,12 @@ impl Chain {
                 }
             },
             (Request::Changes | Request::Repeat, Body::Changes { even, stream }) => {
+                let active = !stream.is_empty();
                 if board.changes(asked.request, even, stream, self.timing, io) {
                     // A repeat of what is known: the question itself had been lost.
                     self.next(address, Request::Changes);
-                } else if board.state == State::Greeting {
+                } else if board.state == State::Greeting || (active && board.held_press.is_none()) {
+                    // Where something happens the clock may have been stopped or started.
                     self.next(address, Request::Clock);
                 }
             }
@@ -537,8 +547,14 @@ impl Board {
                 self.dump_wanted = true;
                 self.started = false;
             }
-            let mut observations = Vec::new();
+            let mut observations: Vec<Observation> = self.held_press.take().into_iter().collect();
             self.translator.observe(&Body::Changes { even, stream: stream.clone() }, &mut observations);
+            // The lever is noted at once, the squares up to a scan later: what was put down before
+            // the press may come after it, in the next answer. So a press at the end waits for that
+            // one, or it would seem to be far earlier than the rest of its move.
+            if !stream.is_empty() {
+                self.held_press = observations.pop_if(|last| matches!(last, Observation::Clock(_)));
+            }
             self.tell(observations, timing, io);
         }
         self.last_changes = Some((even, stream));
@@ -548,6 +564,9 @@ impl Board {
     fn clock(&mut self, body: &Body, io: &mut Io<'_>) {
         let mut observations = Vec::new();
         self.translator.observe(body, &mut observations);
+        if self.held_press.is_some() {
+            return;
+        }
         for observation in observations {
             self.tell_clock(observation, io);
         }
@@ -566,7 +585,7 @@ impl Board {
     fn greet(&mut self, address: Address, io: &mut Io<'_>) -> Result<(), String> {
         io.registry.claim(&self.serial, &io.health.port)?;
         self.greeted = true;
-        self.clock_told = None;
+        (self.clock_told, self.held_press) = (None, None);
         self.dump_wanted = true;
         let identity = io.identity(&address.to_string(), "DGT on a chain", self.firmware);
         io.up(&self.serial, identity);
