@@ -114,20 +114,23 @@ impl Daemon {
                 None => Ok(()),
             }
         };
+        let ports = LinksHandle::default();
+        let mut registry = Registry::with_prefix("arbiterd");
+        registry.register_collector(ports.metrics());
         let serving = Serving::start(
             settings.serve.clone(),
             Deps {
                 desk: Arc::clone(&desk),
                 public: Arc::clone(&public),
                 commands: order,
-                registry: Registry::with_prefix("arbiterd"),
+                registry,
                 ready: Arc::new(ready),
                 outputs: outlets.status(),
             },
         )?;
         let links = match settings.ports.is_empty() {
             true => None,
-            false => Some(Links::start(settings.ports.clone(), sight)?),
+            false => Some(Links::start_with(ports, settings.ports.clone(), sight)?),
         };
         answer_questions(questions, answer)?;
         let stop = CancellationToken::new();

@@ -15,12 +15,14 @@
 //! | `line`, `single`, `chain` | the DGT drivers: which of the two, one board, many on a line |
 //! | `other` | the other makes |
 //! | `registry`, `health`, `scan` | who holds which board; counters; patterns of paths |
+//! | `metrics` | the counters for Prometheus |
 
 mod chain;
 mod config;
 mod driver;
 mod health;
 mod line;
+mod metrics;
 mod other;
 mod port;
 mod registry;
@@ -74,7 +76,7 @@ pub struct Links {
     supervisor: Option<JoinHandle<()>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Running {
     stop: Arc<AtomicBool>,
     health: HealthTable,
@@ -90,12 +92,19 @@ impl Links {
     /// # Errors
     /// The system refuses a thread.
     pub fn start(config: Vec<PortConfig>, out: Sender<Sighting>) -> std::io::Result<Self> {
-        let shared = Arc::new(Running {
-            stop: Arc::default(),
-            health: Shared::default(),
-            registry: Registry::default(),
-            asks: Shared::default(),
-        });
+        Self::start_with(LinksHandle::default(), config, out)
+    }
+
+    /// The same with a handle that was given away before, such as to metrics.
+    ///
+    /// # Errors
+    /// The system refuses a thread.
+    pub fn start_with(
+        handle: LinksHandle,
+        config: Vec<PortConfig>,
+        out: Sender<Sighting>,
+    ) -> std::io::Result<Self> {
+        let shared = handle.0;
         let running = Arc::clone(&shared);
         let supervisor = spawn("links", move || running.supervise(&config, &out))?;
         Ok(Self { shared, supervisor: Some(supervisor) })
@@ -149,7 +158,7 @@ impl Drop for Links {
 }
 
 /// Asks boards and reads the counters; cheap to clone. Outlives [`Links`] without harm.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LinksHandle(Arc<Running>);
 
 impl LinksHandle {
@@ -166,6 +175,12 @@ impl LinksHandle {
     /// See [`Links::start_game`].
     pub fn start_game(&self, board: &str) {
         self.0.ask(board, Ask::StartGame);
+    }
+
+    /// The counters of all lines, for a registry of metrics.
+    #[must_use]
+    pub fn metrics(&self) -> Box<dyn prometheus_client::collector::Collector> {
+        Box::new(metrics::LinkMetrics(self.clone()))
     }
 
     /// See [`Links::health`].
