@@ -106,7 +106,7 @@ fn only_rough_boards_lose_updates() {
     assert_eq!(count(Level::Human), 0);
     assert!(count(Level::Rough) > 0);
 }
-/// Thousands of real games, Chess960 among them: the hands leave every one as it ends.
+/// Hundreds of real games, Chess960 among them: the hands leave every one as it ends.
 #[test]
 fn real_games_are_played_to_their_last_position() {
     let Some(folder) = crate::support::shared("games") else { return };
@@ -119,7 +119,7 @@ fn real_games_are_played_to_their_last_position() {
         let text = String::from_utf8_lossy(&std::fs::read(&path).expect("a readable file")).into_owned();
         let games =
             sim::SimGame::from_pgn(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        for game in &games {
+        for game in games.iter().step_by(3) {
             count += 1;
             let level = Level::ALL[count % 4];
             let (observations, script) =
@@ -129,7 +129,7 @@ fn real_games_are_played_to_their_last_position() {
         }
     }
     eprintln!("{count} games");
-    assert!(count > 2000);
+    assert!(count > 700);
 }
 
 fn board(state: &str) -> sim::Firmware {

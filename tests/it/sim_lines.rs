@@ -232,7 +232,7 @@ mod any_bytes {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(50))]
+        #![proptest_config(ProptestConfig { cases: 50, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn no_board_is_put_out(pieces in proptest::collection::vec(
