@@ -7,7 +7,8 @@ use super::{
     Cause, ClockSense, Finding, SquareDiff, Track,
     bridge::{CANDIDATES, bridges},
     line::{Made, Step},
-    threads::Open,
+    memory,
+    threads::{Open, Thread},
 };
 use crate::{
     record::{PlySource, Timestamp},
@@ -201,9 +202,51 @@ impl Track {
         }
     }
 
-    /// The board's own memory of a gap.
+    /// The board's own memory of a gap: what it tells on from the confirmed plies, or, when it
+    /// holds the whole game, from its first position.
     pub(super) fn recovered(&mut self, at: Timestamp, events: &[RecoveredEvent], out: &mut Vec<Finding>) {
-        // Read by `memory`.
-        let _ = (at, events, out, &self);
+        if self.ending.closed || !self.setup.armed || !self.held.is_empty() {
+            return;
+        }
+        let rotated = self.eyes.rotated;
+        let mut memory = memory::read(&self.line.base, self.eyes.board.clone(), events, rotated);
+        if !memory.whole
+            && let Some(game) = self.whole_game(events)
+        {
+            memory = game;
+        }
+        if memory.line.is_empty() {
+            return;
+        }
+        let seen = std::mem::replace(&mut self.threads, vec![Thread::default()]).swap_remove(0).open;
+        // Open plies that were seen before the gap, and stand, are not recovered.
+        let same = |(open, m): &(Open, &shakmaty::Move)| open.made.step == Step::Move(**m);
+        let kept: Vec<Open> =
+            seen.into_iter().zip(&memory.line).take_while(same).map(|(open, _)| open).collect();
+        let new = memory.line.split_off(kept.len());
+        self.threads[0].open = kept;
+        self.add_line(at, new, PlySource::Recovered, out);
+        // The last ply is as provisional as any; those before it were answered.
+        self.confirm(self.shown.len().saturating_sub(1), out);
+        self.started = true;
+        self.gap.forget();
+    }
+
+    /// A memory that begins with the start position holds the game from its first ply: what lies
+    /// behind the confirmed plies, if it agrees with them.
+    fn whole_game(&self, events: &[RecoveredEvent]) -> Option<memory::Memory> {
+        let begin = events.iter().rposition(|event| {
+            matches!(event, RecoveredEvent::StartPosition { .. } | RecoveredEvent::StartTag)
+        })?;
+        let start = self.line.start.clone();
+        let mut game = memory::read(&start, start.board().clone(), &events[begin..], self.eyes.rotated);
+        let known = &self.line.made;
+        let agrees = known.len() <= game.line.len()
+            && known.iter().zip(&game.line).all(|(made, m)| made.step == Step::Move(*m));
+        if !agrees {
+            return None;
+        }
+        game.line.drain(..known.len());
+        Some(game)
     }
 }

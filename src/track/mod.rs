@@ -12,6 +12,7 @@ mod finding;
 mod gap;
 mod irregular;
 mod line;
+mod memory;
 mod moves;
 mod press;
 mod setup;
