@@ -381,7 +381,8 @@ impl Hall {
         }
         let Some(mut first) = self.tables.remove(&a) else { return };
         if let Some(second) = self.tables.get_mut(&b) {
-            first.exchange_evidence(second);
+            first.exchange_evidence(second, [self.games + 1, self.games + 2]);
+            self.games += 2;
         }
         self.tables.insert(a, first);
         for board in self.boards.values_mut() {

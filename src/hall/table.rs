@@ -206,7 +206,8 @@ impl Table {
 
     /// Takes what the other table's board and hands did as its own: for boards that stood at each
     /// other's tables. Players, tags and game numbers stay.
-    pub(super) fn exchange_evidence(&mut self, other: &mut Self) {
+    /// Viewers take the tables as new games (`numbers`), whose plies they are told at once.
+    pub(super) fn exchange_evidence(&mut self, other: &mut Self, numbers: [u64; 2]) {
         std::mem::swap(&mut self.game.plies, &mut other.game.plies);
         std::mem::swap(&mut self.game.result, &mut other.game.result);
         std::mem::swap(&mut self.track, &mut other.track);
@@ -219,7 +220,8 @@ impl Table {
         std::mem::swap(&mut self.info.link, &mut other.info.link);
         std::mem::swap(&mut self.info.status, &mut other.info.status);
         std::mem::swap(&mut self.setup.board, &mut other.setup.board);
-        for table in [self, other] {
+        for (table, number) in [self, other].into_iter().zip(numbers) {
+            table.info.game = number;
             table.announce();
             table.retell();
         }
@@ -227,7 +229,6 @@ impl Table {
 
     /// Tells the whole game anew.
     fn retell(&mut self) {
-        self.out.push(UpdateBody::Undo { from: 0 });
         for (index, ply) in self.game.plies.iter().enumerate() {
             self.out.push(UpdateBody::Ply { index, ply: Box::new(ply.clone()), replaces: false });
         }

@@ -125,3 +125,36 @@ fn numbers_have_no_gaps_and_an_input_that_cannot_be_read_is_named() {
     assert!(matches!(error, JournalError::Damaged { .. }));
     assert!(error.to_string().contains("input 1"), "{error}");
 }
+
+#[test]
+fn two_boards_that_stood_at_each_others_tables_are_put_right_with_their_moves() {
+    let mut hall = Hall::new();
+    let mut view = arbiterd::hall::View::new(true);
+    let inputs = inputs();
+    let half = inputs.len() / 2;
+    let command = |at, command| Input { at, body: InputBody::Command { by: "test".to_owned(), command } };
+    for input in &inputs[..half] {
+        hall.apply(input).iter().for_each(|update| view.apply(update));
+    }
+    let (a, b) = (TableId(1), TableId(2));
+    let moves = |hall: &Hall, id| -> Vec<String> {
+        hall.game(id).expect("a game").plies.iter().map(|ply| ply.uci.to_string()).collect()
+    };
+    let before = [moves(&hall, a), moves(&hall, b)];
+    assert!(before[0] != before[1] && !before[0].is_empty());
+    let at = inputs[half - 1].at;
+    hall.apply(&command(at, Command::SwapBoards { a, b })).iter().for_each(|update| view.apply(update));
+    assert_eq!([moves(&hall, b), moves(&hall, a)], before);
+    assert_eq!(hall.game(a).expect("a game").tags.get("White"), Some("White 0"), "the players stay");
+    assert_eq!(hall.game(a).expect("a game").tags.get("GameId"), Some("test-1-1"), "the feed's id stays");
+    for input in &inputs[half..] {
+        hall.apply(input).iter().for_each(|update| view.apply(update));
+    }
+    let games = famous_games();
+    assert_eq!(moves(&hall, a), games[1].uci(), "the board goes on at its right table");
+    assert_eq!(moves(&hall, b), games[0].uci());
+    for id in [a, b] {
+        let shown: Vec<String> = view.tables[&id].game.plies.iter().map(|ply| ply.uci.to_string()).collect();
+        assert_eq!(shown, moves(&hall, id), "what is shown is what the hall has");
+    }
+}
