@@ -12,9 +12,22 @@ import { fenAt } from './store.js';
 /** In a larger hall men jump: with a move somewhere all the time, gliding would keep the screen busy for nothing. */
 export const GLIDE_UP_TO = 12;
 
+/** Proposals that anyone in the hall has seen for himself: all others are the arbiter's to decide first. */
+const SEEN_BY_ALL = new Set(['checkmate', 'stalemate', 'dead-position', 'resignation', 'draw-agreed', 'kings-signal', 'entered', 'forfeit', 'adjournment']);
+
+/**
+ * The result as an audience may know it. The desk knows all. Spectators learn of a flag, a claim or an
+ * illegal move only when the arbiter has decided; the hall's wall shows what is final (Laws 12.6).
+ */
+export function resultFor(table, audience) {
+  const { result } = table;
+  if (!result || audience === 'desk' || result.state === 'final') return result;
+  return audience === 'public' && SEEN_BY_ALL.has(result.reason) ? result : null;
+}
+
 /** Whether the game is over or its result is proposed: clocks stand then. */
-export function over(table) {
-  return Boolean(table.result);
+export function over(table, audience = 'desk') {
+  return Boolean(resultFor(table, audience));
 }
 
 /** The last move as text, with its number unless `counts` is off (a hall display may show none). */
@@ -35,6 +48,7 @@ export class Tile {
   constructor({ desk = false, wall = false, href, glide = false }) {
     this.desk = desk;
     this.wall = wall;
+    this.audience = desk ? 'desk' : wall ? 'wall' : 'public';
     this.board = new Board({ glide });
     // The link is read out by its words; sixty-four squares of each board would drown them.
     this.board.root.removeAttribute('role');
@@ -70,26 +84,26 @@ export class Tile {
       const check = ply && /[+#]/.test(ply.san) ? [checkedKing(stateOf(fen))] : [];
       this.board.mark({ last, check });
     }
-    this.root.classList.toggle('provisional', ply?.state === 'provisional');
-    this.root.classList.toggle('over', over(table));
-    this.root.classList.toggle('offline', table.link?.online === false && table.status !== 'waiting');
+    this.root.classList.toggle('provisional', ply?.state === 'provisional' && !this.wall);
+    this.root.classList.toggle('over', over(table, this.audience));
+    this.root.classList.toggle('offline', !this.wall && table.link?.online === false && table.status !== 'waiting');
     const hidden = pref('hideResults', false) && !this.desk;
-    const result = table.result && !hidden;
-    setText(this.last, result ? reasonText(table.result.reason) || lastMoveText(table, { counts: !this.wall }) : lastMoveText(table, { counts: !this.wall }));
+    const result = hidden ? null : resultFor(table, this.audience);
+    setText(this.last, result ? reasonText(result.reason) || lastMoveText(table, { counts: !this.wall }) : lastMoveText(table, { counts: !this.wall }));
     this.#state(table, result);
     this.tick(table, this.now ?? table.clock?.at ?? 0);
   }
 
   #state(table, result) {
     let key;
-    if (result) key = `result ${table.result.value} ${table.result.state}`;
+    if (result) key = `result ${result.value} ${result.state}`;
     else if (!this.wall && table.link?.online === false && table.status === 'playing') key = 'offline';
     else key = this.desk ? `health ${table.link?.online} ${table.link?.clock}` : '';
     if (this.#shown.state === key) return;
     this.#shown.state = key;
     if (result) {
-      const proposed = table.result.state === 'proposed';
-      fill(this.state, el('span', { class: proposed ? 'result proposed' : 'result', text: resultText(table.result.value), title: proposed ? t('proposed') : null }));
+      const proposed = result.state === 'proposed';
+      fill(this.state, el('span', { class: proposed ? 'result proposed' : 'result', text: resultText(result.value), title: proposed ? t('proposed') : null }));
     } else if (key === 'offline') {
       fill(this.state, el('span', { class: 'warn', title: t('offline') }, icon('broken'), el('span', { class: 'sr', text: t('offline') })));
     } else if (this.desk) {
@@ -103,7 +117,7 @@ export class Tile {
   /** The clocks, at this moment of the stream. */
   tick(table, now) {
     this.now = now;
-    const stopped = over(table);
+    const stopped = over(table, this.audience);
     for (const side of ['black', 'white']) {
       const left = secondsLeft(table.clock, side, now, stopped);
       const { clock } = this.#sides[side];

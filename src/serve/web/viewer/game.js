@@ -9,7 +9,7 @@ import { MoveList } from '../shared/moves.js';
 import { playerLine, playerText, reasonText, resultText } from '../shared/people.js';
 import { pref } from '../shared/prefs.js';
 import { batch, fenAt } from '../shared/store.js';
-import { over } from '../shared/tile.js';
+import { over, resultFor } from '../shared/tile.js';
 
 /** How long a correction stays on view, in milliseconds. */
 const CORRECTION = 12_000;
@@ -154,7 +154,7 @@ export class GameView {
   }
 
   #outcome(table) {
-    const { result } = table;
+    const result = resultFor(table, 'public');
     this.result.hidden = !result || pref('hideResults', false);
     if (this.result.hidden) return;
     fill(this.result, el('strong', { class: result.state === 'proposed' ? 'result proposed' : 'result', text: resultText(result.value) }),
@@ -180,7 +180,7 @@ export class GameView {
     const { table } = this;
     if (!table) return;
     const now = this.store.now();
-    const stopped = over(table);
+    const stopped = over(table, 'public');
     for (const side of ['white', 'black']) {
       const { clock } = this.#sides[side];
       const past = this.#at === null ? null : this.#clockThen(table, side);

@@ -8,7 +8,7 @@ import { arrowKeys } from '../shared/keys.js';
 import { matches } from '../shared/people.js';
 import { pref, setPref } from '../shared/prefs.js';
 import { batch } from '../shared/store.js';
-import { GLIDE_UP_TO, Tile } from '../shared/tile.js';
+import { GLIDE_UP_TO, Tile, over } from '../shared/tile.js';
 
 const SIZES = { small: '150px', medium: '215px', large: '320px' };
 
@@ -129,7 +129,7 @@ export class GridView {
     let seen = 0;
     for (const [number, tile] of this.#tiles) {
       const table = this.store.tables.get(number);
-      const ended = Boolean(table?.result) || table?.status === 'ended';
+      const ended = Boolean(table) && over(table, 'public');
       const fine = table && fits(table, this.typed) && (filter === 'all' || (filter === 'ended') === ended);
       if (tile.root.hidden === fine) tile.root.hidden = !fine;
       if (fine) seen += 1;
