@@ -11,18 +11,16 @@ mkdirSync(folder, { recursive: true });
 
 const SHOTS = [
   ['desk', `${desk}/#/`, { width: 1120, height: 640 }],
-  ['table', `${desk}/#/table/4`, { width: 1280, height: 820 }],
   ['trace', `${desk}/#/table/4/trace`, { width: 1120, height: 720 }],
   ['phone', `${desk}/#/`, { width: 390, height: 780, locale: 'ru-RU', scheme: 'dark' }],
   ['viewer', `${viewer}/`, { width: 1280, height: 800 }],
-  ['game', `${viewer}/#/table/2`, { width: 1120, height: 720, scheme: 'dark' }],
 ];
 
 for (const [name, address, options] of SHOTS) {
   const page = await newPage(options);
   await page.goto(address);
   await page.waitForTimeout(1500);
-  await page.screenshot({ path: `${folder}${name}.jpg`, type: 'jpeg', quality: 72 });
+  await page.screenshot({ path: `${folder}${name}.jpg`, type: 'jpeg', quality: 66 });
   await page.context().close();
 }
 await quit();

@@ -99,7 +99,6 @@ export class AlertCard {
     if (alert.advice?.result && may.enter && !(table.result?.state === 'final')) buttons.push(el('button', { type: 'button', class: 'button strong', on: { click: () => this.#result(alert.advice.result) } }, icon('flag'), el('span', { text: t('confirm-result', { result: resultText(alert.advice.result) }) })));
     buttons.push(el('a', { class: 'button', href: this.#traceLink() }, icon('trace'), el('span', { text: t('trace') })));
     if (alert.advice?.line?.length) buttons.push(el('button', { type: 'button', class: 'button', text: t('show-line'), on: { click: () => this.#line() } }));
-    if (may.correct) buttons.push(iconButton('mute', t('mute'), () => this.#mute()));
     const marks = {
       look: (alert.advice?.squares ?? []).map(square),
       from: [...(alert.advice?.must_move_from ?? []), ...(alert.advice?.must_capture ?? [])].map(square),
@@ -109,7 +108,8 @@ export class AlertCard {
       el('div', { class: 'alert-head' },
         this.inTable ? null : el('a', { class: 'table-number', href: `#/table/${table.table}`, 'aria-label': t('table', { n: table.table }) }, el('b', { text: String(table.table) })),
         this.inTable ? null : el('span', { class: 'pair', text: `${playerText(table.players.white)} – ${playerText(table.players.black)}` }),
-        el('span', { class: 'severity', text: t(`severity.${alert.severity}`) }), this.ageNode),
+        el('span', { class: 'severity', text: t(`severity.${alert.severity}`) }), this.ageNode,
+        may.correct && iconButton('mute', t('mute'), () => this.#mute())),
       el('div', { class: 'alert-body' },
         el('div', { class: 'alert-text' },
           el('p', { class: 'what', text: what }),
