@@ -87,6 +87,7 @@ pub(crate) fn router(state: DeskState, body: usize) -> Router {
         .route("/api/v1/command", post(command))
         .route("/api/v1/import", post(import))
         .route("/round/{round}/{file}", get(round_file))
+        .merge(super::tools::routes())
         .layer(middleware::from_fn_with_state(state.clone(), signed_in));
     Router::new()
         .merge(inside)

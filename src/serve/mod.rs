@@ -28,6 +28,7 @@ mod pgn;
 mod problem;
 mod public;
 mod report;
+mod tools;
 pub mod web;
 pub mod ws;
 

@@ -10,7 +10,12 @@ use arbiterd::{
     record::GameResult,
 };
 
-use crate::support::shared;
+use crate::support::{
+    house::House,
+    net::{get, raw},
+    script::Script,
+    shared,
+};
 
 fn import(bytes: &[u8]) -> Result<Imported, Refused> {
     import_round(bytes, &ImportOptions::default())
@@ -234,4 +239,27 @@ fn file_like() -> impl proptest::strategy::Strategy<Value = Vec<u8>> {
         1 => proptest::collection::vec(any::<u8>(), 0..12),
     ];
     proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+#[tokio::test]
+async fn the_desk_gives_scores_berger_tables_and_protocols() {
+    let house = House::open(|_| {});
+    let mut script = Script::new();
+    house.push(&[script.round(1, 0), script.game(1, 1), script.moved(1, "g1f3"), script.moved(1, "d7d5")]);
+    assert_eq!(get(house.desk(), "/api/v1/tables/1/score?notation=ru").await.body, "1. Кf3 d5");
+    assert_eq!(get(house.desk(), "/api/v1/tables/1/score").await.body, "1. Nf3 d5");
+    assert_eq!(get(house.desk(), "/api/v1/tables/9/score").await.status, 404);
+    let text = "1. e4 e5 2. Крe2 Кf9";
+    let request = format!(
+        "POST /api/v1/tables/1/read-score HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}",
+        house.desk(),
+        text.len()
+    );
+    let read = raw(house.desk(), request.as_bytes()).await.json();
+    assert_eq!(read["plies"], serde_json::json!(["e2e4", "e7e5", "e1e2"]));
+    assert_eq!((&read["fault"]["ply"], &read["fault"]["text"]), (&3.into(), &"Кf9".into()));
+    let table = get(house.desk(), "/api/v1/berger?players=4").await.json();
+    assert_eq!(table["rounds"][1]["games"], serde_json::json!([[4, 3], [1, 2]]));
+    assert_eq!(get(house.desk(), "/api/v1/berger?players=99").await.status, 400);
+    assert_eq!(get(house.desk(), "/api/v1/protocols").await.json(), serde_json::json!([]));
 }

@@ -9,6 +9,7 @@ mod trf_round;
 
 pub use note::{ImportIssue, ImportNote, Refused};
 pub use pairs::{PairList, read_pair_list};
+pub use pgn::number_matches;
 pub use trf::{TrfGame, TrfOutcome, TrfPlayer, TrfTournament, read_trf};
 
 use serde::{Deserialize, Serialize};

@@ -62,7 +62,7 @@ pub(super) fn import_pgn(bytes: &[u8], options: &ImportOptions) -> Result<Import
     importer.check(&games);
     let Importer { mut notes, mut draft } = importer;
     notes.sort_by_key(|note| note.line);
-    draft.teams = teams(&mut draft.pairings);
+    draft.teams = number_matches(&mut draft.pairings);
     if draft.pairings.is_empty() {
         notes.push(ImportNote { line: 1, issue: ImportIssue::Empty });
         return Err(Refused { reasons: notes });
@@ -278,8 +278,8 @@ impl Importer {
     }
 }
 
-/// Matches from the teams of neighbouring boards.
-pub(super) fn teams(pairings: &mut [Pairing]) -> Vec<Team> {
+/// Numbers the matches by the teams of the boards, in their order; gives the teams.
+pub fn number_matches(pairings: &mut [Pairing]) -> Vec<Team> {
     let mut teams: Vec<Team> = Vec::new();
     let mut matches: Vec<[String; 2]> = Vec::new();
     for pairing in pairings {

@@ -37,7 +37,7 @@ pub(super) fn import_trf(bytes: &[u8], options: &ImportOptions) -> Result<Import
             ..Pairing::default()
         })
         .collect();
-    super::pgn::teams(&mut pairings);
+    super::pgn::number_matches(&mut pairings);
     let time_control =
         match tournament.time_control.as_deref().map(|text| (text, text.parse::<TimeControl>())) {
             Some((_, Ok(tc))) => Some(tc),
