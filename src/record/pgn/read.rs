@@ -174,7 +174,7 @@ impl<'a> GameReader<'a> {
                 }
                 // Among the moves a tag comes too late to mean anything.
                 Token::Tag(name, _) => {
-                    self.repair(at, RepairKind::Stray { found: format!("[{}", lossy(name)) })
+                    self.repair(at, RepairKind::Stray { found: format!("[{}", lossy(name)) });
                 }
                 _ if depth > 0 => {}
                 Token::Nag(_) => {}
