@@ -63,7 +63,8 @@ impl Referee {
             AtPress::Irregular { what, sensed, squares } if by == mover => {
                 self.pressed_irregular(scene, at, by, what, squares);
                 let len = scene.game.plies.len();
-                if self.two_hands_waiting.take_if(|waiting| *waiting == (by, len)).is_some() {
+                let here = |(side, ply): &mut (Color, usize)| *side == by && *ply <= len;
+                if self.two_hands_waiting.take_if(here).is_some() {
                     // An illegal move and two hands are one offence.
                     let notice =
                         Notice::new(Code::TwoHands).side(by).needs_arbiter().variant("same").key(len);
@@ -332,16 +333,7 @@ impl Referee {
                 self.pawn_on_last_rank(scene, at, by, *from, *to, &before);
             }
             Irregular::PromotionSquareEmpty { candidates } => {
-                let ucis: Vec<Value> = candidates.iter().map(|m| json!(before.uci(*m).to_string())).collect();
-                let square = candidates.first().map(|m| m.to().to_string()).unwrap_or_default();
-                let notice = Notice::new(Code::PromotionPieceMissing)
-                    .side(by)
-                    .needs_arbiter()
-                    .key(len)
-                    .squares(candidates.iter().take(1).map(|m| m.to()))
-                    .arg("square", square)
-                    .detail("candidates", ucis);
-                self.raise(scene, notice);
+                self.promotion_missing(scene, by, &before, candidates);
             }
             Irregular::InAir { square, .. } => {
                 let notice =
@@ -357,7 +349,12 @@ impl Referee {
                 let made = scene.game.plies.last().is_some_and(|ply| !ply.after.turn() == by);
                 let count = if made { len - 1 } else { len };
                 let before = self.position_at(scene.game, count);
-                let kind = "kind-castling-right-lost";
+                let rights = before.to_setup().castling_rights & before.board().by_color(by);
+                let kind = if rights.is_empty() {
+                    "kind-castling-right-lost"
+                } else {
+                    "kind-castling-through-attack"
+                };
                 self.offend(
                     scene,
                     at,
@@ -374,6 +371,10 @@ impl Referee {
                 );
             }
             Irregular::Other => {
+                if let Some(candidates) = promoted_to_nothing(&before, by, squares) {
+                    self.promotion_missing(scene, by, &before, &candidates);
+                    return;
+                }
                 let notice = Notice::new(Code::PiecesRearranged)
                     .side(by)
                     .certainty(self.certain())
@@ -383,6 +384,26 @@ impl Referee {
                 self.raise(scene, notice);
             }
         }
+    }
+
+    /// 4.6: the pawn is gone and its promotion square reads empty.
+    fn promotion_missing(
+        &mut self,
+        scene: &mut Scene<'_>,
+        by: Color,
+        before: &Position,
+        candidates: &[shakmaty::Move],
+    ) {
+        let ucis: Vec<Value> = candidates.iter().map(|m| json!(before.uci(*m).to_string())).collect();
+        let square = candidates.first().map(|m| m.to().to_string()).unwrap_or_default();
+        let notice = Notice::new(Code::PromotionPieceMissing)
+            .side(by)
+            .needs_arbiter()
+            .key(scene.game.plies.len())
+            .squares(candidates.iter().take(1).map(|m| m.to()))
+            .arg("square", square)
+            .detail("candidates", ucis);
+        self.raise(scene, notice);
     }
 
     fn incomplete_capture(
@@ -718,4 +739,21 @@ fn king_and_rook_moved(played: shakmaty::Move, by: Color, squares: &[SquareDiff]
         (Role::King, Role::Rook) => played.from(),
         _ => None,
     }
+}
+
+/// Of the mover's men only a pawn before its last rank is gone (the opponent may have replied since):
+/// the promotions it can have been.
+fn promoted_to_nothing(before: &Position, by: Color, squares: &[SquareDiff]) -> Option<Vec<shakmaty::Move>> {
+    let own = |piece: Option<Piece>| piece.is_some_and(|piece| piece.color == by);
+    let mut gone = squares.iter().filter(|diff| own(diff.expected) || own(diff.sensed));
+    let (pawn, None) = (gone.next()?, gone.next()) else { return None };
+    if pawn.sensed.is_some_and(|piece| piece.color == by) {
+        return None;
+    }
+    let candidates: Vec<_> = before
+        .legal_moves()
+        .into_iter()
+        .filter(|m| m.from() == Some(pawn.square) && m.promotion().is_some() && !m.is_capture())
+        .collect();
+    (!candidates.is_empty()).then_some(candidates)
 }
