@@ -117,3 +117,22 @@ test('the viewer shows each game as the daemon has it', { skip }, async () => {
   await page.waitForSelector('.tile >> nth=7');
   await done(page);
 });
+
+test('a file of pairings is read, its repairs are shown, and nothing changes before it is confirmed', { skip }, async () => {
+  const pgn = '[Event "Club evening"]\n[Site "?"]\n[Date "2026.05.02"]\n[Round "2"]\n[White "First, A"]\n[Black "Second, B"]\n[WhiteElo "-"]\n[Result "*"]\n\n*\n\n'
+    + '[Event "Club evening"]\n[Site "?"]\n[Date "2026.05.02"]\n[Round "2"]\n[White "Third, C"]\n[Black "Fourth, D"]\n[Result "*"]\n\n*\n';
+  const page = await newPage({ offlineIsFine: true });
+  await page.goto(`${desk}/#/round`);
+  await page.waitForSelector('.checks tbody tr >> nth=7');
+  const before = (await tables()).map((table) => table.players.white.name);
+  await page.setInputFiles('#import-file', { name: 'round.pgn', mimeType: 'application/x-chess-pgn', buffer: Buffer.from(pgn) });
+  await page.waitForSelector('dialog .pairings');
+  assert.deepEqual(await page.locator('.pairings li span').allTextContents(), ['First, A – Second, B', 'Third, C – Fourth, D']);
+  assert.match(await page.locator('dialog p').first().textContent(), /Round 2: 2 tables/);
+  await accessible(page, 'import');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  assert.deepEqual((await tables()).map((table) => table.players.white.name), before);
+  await page.setInputFiles('#import-file', { name: 'letter.txt', mimeType: 'text/plain', buffer: Buffer.from('Dear arbiter, no pairings here.') });
+  await until(async () => /Refused/.test(await page.locator('.toast').last().innerText()), 'what is no file of pairings is refused in words');
+  await done(page);
+});
