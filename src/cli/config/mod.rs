@@ -199,7 +199,7 @@ fn table(section: &mut Section<'_>, faults: &mut Faults) -> Option<TableSetup> {
     let start = start(section, faults);
     let table = TableSetup {
         table: TableId(number.unwrap_or(0)),
-        board: board.or(port).map(BoardKey),
+        board: board.map(serial_number).or(port).map(BoardKey),
         white: player("white", section, faults),
         black: player("black", section, faults),
         start,
@@ -209,6 +209,12 @@ fn table(section: &mut Section<'_>, faults: &mut Faults) -> Option<TableSetup> {
         options: crate::hall::OptionsSetup::default(),
     };
     number.map(|_| table)
+}
+
+/// A serial number as boards tell it: DGT's older ones have five digits with zeros in front.
+fn serial_number(text: String) -> String {
+    let short = !text.is_empty() && text.len() < 5 && text.chars().all(|c| c.is_ascii_digit());
+    if short { format!("{text:0>5}") } else { text }
 }
 
 fn start(section: &mut Section<'_>, faults: &mut Faults) -> Position {
