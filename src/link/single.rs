@@ -41,8 +41,8 @@ pub(super) struct Single {
     /// Bytes that made no message, for the text when no board is found.
     noise: u64,
     mistrust_until: Duration,
-    /// Another number was heard on the line of this board.
-    stranger: Option<String>,
+    /// Another number was heard on the line of this board, and when. Damaged ones are forgotten.
+    stranger: Option<(String, Duration)>,
     /// And since then this board's own.
     own_since_stranger: bool,
     chain_suspected: bool,
@@ -144,11 +144,14 @@ impl Single {
                 self.own_since_stranger = true;
                 return Ok(());
             }
-            let known = self.stranger.as_deref() == Some(serial);
+            let known = self
+                .stranger
+                .as_ref()
+                .is_some_and(|(stranger, heard)| stranger == serial && io.now < *heard + MISTRUST);
             let both = known && self.own_since_stranger;
             self.own_since_stranger = false;
             if !known {
-                self.stranger = Some(serial.to_owned());
+                self.stranger = Some((serial.to_owned(), io.now));
                 send(&Command::ReturnSerial, io);
                 return Ok(());
             }
