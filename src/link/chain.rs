@@ -34,6 +34,9 @@ const CALL: Duration = Duration::from_secs(15);
 /// A board that fell silent is asked this often whether it is back.
 const RETRY: Duration = Duration::from_secs(2);
 
+/// Some three thousand bytes of log.
+const LONG_ANSWER: Duration = Duration::from_secs(3);
+
 /// The driver of a chain.
 pub(super) struct Chain {
     timing: Timing,
@@ -177,6 +180,20 @@ impl Chain {
         io.send.extend(bus::Command { request, address }.encode());
         if address != Address::ALL {
             self.pending = Some(Pending { question, sent: io.now });
+        }
+    }
+
+    /// How long the answer may take on the line. It may come all at once at the end of that: radio
+    /// links and adapters hand over what they have collected.
+    fn line_time(&self, question: Question) -> Duration {
+        let greeting = self.boards.get(&question.address).is_some_and(|board| board.state == State::Greeting);
+        match question.request {
+            Request::Board | Request::All => Duration::from_millis(75),
+            // A whole game, or what has gathered during a gap: a byte takes a millisecond.
+            Request::FromStart => LONG_ANSWER,
+            Request::Changes | Request::Repeat if greeting => LONG_ANSWER,
+            Request::Changes | Request::Repeat => Duration::from_millis(80),
+            _ => Duration::ZERO,
         }
     }
 
@@ -701,7 +718,8 @@ impl Driver for Chain {
     fn tick(&mut self, io: &mut Io<'_>) -> Result<(), String> {
         if let Some(pending) = &self.pending {
             // Long replies are on their way as long as bytes keep coming.
-            if io.now < self.last_byte.max(pending.sent) + self.timing.reply {
+            let patience = self.timing.reply + self.line_time(pending.question);
+            if io.now < self.last_byte.max(pending.sent) + patience {
                 return Ok(());
             }
             self.give_up_pending(io);
