@@ -133,4 +133,19 @@ fn the_demo_plays_all_its_games_and_archives_them() {
         // The fifth board has no clock.
         assert_eq!(clocks.count(), if index == 4 { 0 } else { game.moves.len() }, "game {}", index + 1);
     }
+    // The journal alone gives the same archive, byte for byte.
+    let exported = folder.path().join("exported");
+    let journal = dir.join("hall.sqlite");
+    assert_cmd::Command::cargo_bin("arbiterd")
+        .expect("built")
+        .arg("export")
+        .arg("--journal")
+        .arg(&journal)
+        .arg(&exported)
+        .assert()
+        .success();
+    for name in ["tournament.json", "round-1/index.json", "round-1/games.pgn", "round-1/game-1.pgn"] {
+        let live = fs::read(dir.join("archive").join(name)).expect("archived");
+        assert!(live == fs::read(exported.join(name)).expect("exported"), "{name} is not the same");
+    }
 }

@@ -42,13 +42,14 @@ pub struct Archive {
 /// A round as it goes to disk.
 #[derive(Default)]
 struct RoundTexts {
-    date: Option<String>,
     /// By table.
     games: BTreeMap<TableId, GameText>,
 }
 
 struct GameText {
     pgn: String,
+    /// `YYYY-MM-DD`
+    date: Option<String>,
     /// The entry of `index.json`.
     entry: Value,
     live: bool,
@@ -140,14 +141,14 @@ impl Archive {
         let mut pgn = String::new();
         write_game(&view.game, &mut pgn);
         let live = is_live(view);
+        let date = view.game.tags.get("Date").filter(|date| !date.contains('?'));
         let text = GameText {
             pgn,
+            date: date.map(|date| date.replace('.', "-")),
             entry: documents::pairing(&view.info.white, &view.info.black, &view.game, live),
             live,
             board: view.info.link.board.as_ref().map_or_else(String::new, |board| board.0.clone()),
         };
-        let date =
-            view.game.tags.get("Date").filter(|date| !date.contains('?')).map(|date| date.replace('.', "-"));
         // A game moved to another round leaves the one it was in.
         for (number, round) in &mut self.rounds {
             let moved = *number != view.info.round
@@ -158,7 +159,6 @@ impl Archive {
             }
         }
         let round = self.rounds.entry(view.info.round).or_default();
-        round.date = date.or(round.date.take());
         round.games.insert(table, text);
         self.unwritten.insert(view.info.round);
     }
@@ -172,8 +172,8 @@ impl Archive {
             all.push_str(&game.pgn);
             out.push((format!("{folder}/game-{table}.pgn"), game.pgn.clone().into_bytes()));
         }
-        let index =
-            index_document(round.date.as_deref(), round.games.values().map(|game| game.entry.clone()));
+        let date = round.games.values().find_map(|game| game.date.as_deref());
+        let index = index_document(date, round.games.values().map(|game| game.entry.clone()));
         out.push((format!("{folder}/games.pgn"), all.into_bytes()));
         out.push((format!("{folder}/index.json"), documents::bytes(&index)));
         for (path, bytes) in out {
