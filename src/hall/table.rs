@@ -559,6 +559,9 @@ impl Table {
         if shrinks {
             self.out.push(UpdateBody::Undo { from: from + plies.len() });
         }
+        if self.game.result.is_some() {
+            self.clock_of_last_ply();
+        }
         if !self.game.plies.is_empty() && !self.ended() {
             self.set_status(TableStatus::Playing);
         }
