@@ -559,7 +559,7 @@ impl Table {
         if shrinks {
             self.out.push(UpdateBody::Undo { from: from + plies.len() });
         }
-        if self.game.result.is_some() {
+        if self.game.result.is_some_and(closes) {
             self.clock_of_last_ply();
         }
         if !self.game.plies.is_empty() && !self.ended() {
@@ -666,6 +666,7 @@ impl Table {
         self.game.result = result;
         self.out.push(UpdateBody::Result(result));
         if is_closed {
+            self.clock_of_last_ply();
             if !was_closed {
                 // The record is closed: what the board shows from now on is evidence, not moves.
                 self.track_evidence(at, &Evidence::Closed);
@@ -678,6 +679,17 @@ impl Table {
             self.track_evidence(at, &Evidence::Reopened);
             self.announce();
         }
+    }
+
+    /// A move that ends the game needs no press: its times are what the clock showed.
+    fn clock_of_last_ply(&mut self) {
+        let Some(last) = self.game.plies.len().checked_sub(1) else { return };
+        let left = ByColor { white: self.shown.white, black: self.shown.black };
+        self.edit_ply(last, |ply| {
+            if ply.pressed_at.is_none() && ply.clock == ByColor::default() {
+                ply.clock = left;
+            }
+        });
     }
 
     /// From now on the clock's sides count the other way, and so they do in what was recorded.
