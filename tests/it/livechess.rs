@@ -306,3 +306,62 @@ async fn the_tournament_has_exactly_the_fields_strict_clients_know() {
     let answer = call(&mut socket, 1, "tournament", json!({"id": uuid})).await;
     assert_eq!(answer["param"], tournament);
 }
+
+/// The strict `livechess` command from `PyPI`, which nobody here wrote. It knows no port but 1982.
+#[tokio::test]
+#[ignore = "installs a Python package; wants Python 3.12 and port 1982; .ci/run runs it"]
+async fn the_livechess_command_reads_boards_tournament_and_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = livechess_command(folder.path()) else { return };
+    let house = House::open(|config| config.livechess = Some(ListenConfig::loopback(1982)));
+    let mut script = Script::new();
+    house.push(&[script.round(1, 0), script.game(1, 1), script.game(1, 2)]);
+    house.push(&[link(&mut script, 1, true, true), link(&mut script, 2, true, true)]);
+    house.push(&[script.moved(1, "e2e4"), script.moved(1, "e7e5"), script.moved(2, "d2d4")]);
+    house.push(&[
+        script.clock(1, 5390, 5380, Some(shakmaty::Color::White)),
+        script.clock(2, 5390, 5380, None),
+    ]);
+    let after = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR";
+    house.push(&[
+        sensed(&mut script, 1, after),
+        sensed(&mut script, 2, "rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR"),
+    ]);
+    let tournaments = get(address(&house), "/api/v1.0/tournaments").await.json();
+    let uuid = tournaments[0]["uuid"].as_str().unwrap().to_owned();
+    for (arguments, expected) in [
+        (vec!["tournaments"], "Open"),
+        (vec!["eboards"], "20001"),
+        (vec!["tournament", &uuid], "White1"),
+        (vec!["events", &uuid], "Clock paused"),
+    ] {
+        let mut command = std::process::Command::new(&program);
+        command.args(&arguments).env("LIVECHESS_HOST", "127.0.0.1").env("COLUMNS", "200");
+        let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {said}{error}");
+        assert!(said.contains(expected), "{arguments:?}: {said}{error}");
+    }
+}
+
+/// Installs the command, with `PYTHON` or the first Python that is new enough.
+fn livechess_command(folder: &std::path::Path) -> Option<std::path::PathBuf> {
+    let run = |program: &std::path::Path, arguments: &[&str]| {
+        let status = std::process::Command::new(program).args(arguments).status();
+        status.is_ok_and(|status| status.success())
+    };
+    let named = std::env::var("PYTHON").ok();
+    let candidates = ["python3.14", "python3.13", "python3.12", "python3"].map(str::to_owned);
+    let enough = "import sys; sys.exit(sys.version_info < (3, 12))";
+    let python = named.into_iter().chain(candidates).find(|name| run(name.as_ref(), &["-c", enough]));
+    let Some(python) = python else {
+        eprintln!("skipped: no Python 3.12 or newer here");
+        return None;
+    };
+    let venv = folder.join("venv");
+    assert!(run(python.as_ref(), &["-m", "venv", venv.to_str().unwrap()]), "a virtual environment");
+    let pip = venv.join("bin/pip");
+    assert!(run(&pip, &["install", "--quiet", "livechess==0.1.0", "click<8.2"]), "the package installs");
+    Some(venv.join("bin/livechess"))
+}
