@@ -383,12 +383,14 @@ impl Chain {
                 State::Repairing if board.told != Some(squares) && self.recover => {
                     self.next(address, Request::FromStart);
                 }
-                _ => {
+                state => {
                     board.state = State::Up;
                     board.lost_changes = false;
                     board.dump(squares, self.timing, io);
                     if board.wants_start_tag(&squares) {
                         self.next(address, Request::StartGame);
+                    } else if state == State::Greeting {
+                        self.next(address, Request::Clock);
                     }
                 }
             },
@@ -404,13 +406,13 @@ impl Chain {
             }
             (Request::Clock, body @ Body::Clock(_)) => {
                 let greeting = board.state == State::Greeting && !board.greeted;
+                // What was played during a gap is told before the clock that shows its end.
                 if greeting {
                     board.greet(address, io)?;
-                }
-                board.clock(&body, io);
-                if greeting {
                     let request = board.after_greeting(self.recover, io);
                     self.next(address, request);
+                } else {
+                    board.clock(&body, io);
                 }
             }
             (Request::FromStart, Body::FromStart(stream)) => {
