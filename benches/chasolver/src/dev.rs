@@ -33,7 +33,13 @@ pub fn run(args: &[String]) {
     let text = std::fs::read_to_string(&args[0]).expect("a readable table");
     let only = args.iter().position(|arg| arg == "--family").map(|at| args[at + 1].clone());
     let mut queries = Vec::new();
-    for row in text.lines().skip(1) {
+    let every = args
+        .iter()
+        .position(|arg| arg == "--every")
+        .and_then(|at| args.get(at + 1))
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(1);
+    for row in text.lines().skip(1).step_by(every) {
         let cells: Vec<&str> = row.split('\t').collect();
         if only.as_ref().is_some_and(|only| !cells[4].contains(only.as_str())) {
             continue;

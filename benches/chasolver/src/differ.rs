@@ -30,8 +30,10 @@ impl Tally {
         self.positions += 1;
         for side in Color::ALL {
             self.questions += 1;
+            let mut shown = String::new();
             let ours = match can_mate(position, side, &BUDGET) {
                 Verdict::Yes(line) => {
+                    shown = line.iter().map(|step| format!(" {step}")).collect();
                     if !crate::dev::replays(position, side, &line) {
                         self.contradictions += 1;
                         println!("BAD LINE {fen} {side:?}");
@@ -45,7 +47,7 @@ impl Tally {
             match (ours, theirs) {
                 (Some(a), Some(b)) if a != b => {
                     self.contradictions += 1;
-                    println!("CONTRADICTION {fen} {side:?} ours {a} theirs {b}");
+                    println!("CONTRADICTION {fen} {side:?} ours {a} theirs {b}{shown}");
                 }
                 (Some(true), _) => self.yes += 1,
                 (Some(false), _) => self.no += 1,
@@ -53,7 +55,7 @@ impl Tally {
             }
             self.theirs_unknown += usize::from(theirs.is_none());
         }
-        if self.positions % 10_000 == 0 {
+        if self.positions % 1_000 == 0 {
             self.print();
         }
     }

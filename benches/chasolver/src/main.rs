@@ -1,6 +1,6 @@
 //! `laws::mate` beside the crate `chasolver` 3.0.0, in one process.
 //!
-//! * `dev FILE.tsv [--alone]`: every question of a table of proved verdicts; wrong, unknown, times, ratios.
+//! * `dev FILE.tsv [--alone] [--once] [--every N] [--family F]`: every question of a table of proved verdicts; wrong, unknown, times, ratios.
 //! * `games [--alone] [--every N] FILE.pgn…`: both sides of positions of real games; times.
 //! * `differ COUNT FILE.pgn…` and `differ-closed COUNT FILE.tsv [SEED]`: contradictions only.
 //! * `sample < FENS`: rows for a table of positions on which both agree.

@@ -11,6 +11,8 @@ use super::{
 
 /// Nodes of the short search before anything that costs memory.
 const SHORT: u64 = 300;
+/// Nodes of the first search of the space.
+const SKETCH: u64 = 1_500;
 /// Longest forced line followed, in plies; a forced line that repeats ends here too.
 const FORCED: u32 = 32;
 
@@ -66,29 +68,55 @@ pub(super) fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
         if !locked && closed::cannot_mate(&board) {
             return reason(Reason::ClosedStructure);
         }
-        if budget.states != 0 && closed::cannot_mate_deep(&board) {
-            return reason(Reason::ClosedStructure);
-        }
         if budget.states == 0 {
             return Found::Nothing(Tried { nodes: *nodes, states: 0 });
         }
-        let mut space = Space::new();
-        let outcome =
-            space.search(&board, budget.nodes, budget.states, &mut rank::ranks, &mut |before, after, _| {
-                let taken = before.occupied().count_ones() != after.occupied().count_ones();
-                (taken || before.role[PAWN] != after.role[PAWN]) && closed::cannot_mate(after)
-                    || taken && closed::cannot_mate_deep(after)
-            });
-        *nodes += space.nodes;
-        return match outcome {
-            Outcome::Mate(line) => {
-                forced.extend(line);
-                Found::Line(forced)
+        for stage in [Stage::Sketch, Stage::Thorough] {
+            if stage == Stage::Thorough && closed::cannot_mate_deep(&board) {
+                return reason(Reason::ClosedStructure);
             }
-            Outcome::Exhausted => reason(Reason::SpaceExhausted { states: space.states() }),
-            Outcome::Stopped => Found::Nothing(Tried { nodes: *nodes, states: space.states() }),
-        };
+            let mut space = Space::new();
+            let outcome = explore(&mut space, &board, budget, stage);
+            *nodes += space.nodes;
+            match outcome {
+                Outcome::Mate(line) => {
+                    forced.extend(line);
+                    return Found::Line(forced);
+                }
+                Outcome::Exhausted => return reason(Reason::SpaceExhausted { states: space.states() }),
+                Outcome::Stopped if stage == Stage::Thorough => {
+                    return Found::Nothing(Tried { nodes: *nodes, states: space.states() });
+                }
+                Outcome::Stopped => {}
+            }
+        }
     }
+}
+
+/// How a space is searched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// A small space, with the structural cut only where it is likely to hold.
+    Sketch,
+    /// All of the budget, with every cut.
+    Thorough,
+}
+
+fn explore(space: &mut Space, board: &Board, budget: &Budget, stage: Stage) -> Outcome {
+    let (nodes, states) = match stage {
+        Stage::Sketch => (budget.nodes.min(SKETCH), budget.states.min(SKETCH as usize * 16)),
+        Stage::Thorough => (budget.nodes, budget.states),
+    };
+    space.search(board, nodes, states, &mut rank::ranks, &mut |before, after| {
+        let taken = before.occupied().count_ones() != after.occupied().count_ones();
+        if !taken && before.role[PAWN] == after.role[PAWN] {
+            return false;
+        }
+        match stage {
+            Stage::Sketch => looks_locked(after) && closed::cannot_mate(after),
+            Stage::Thorough => closed::cannot_mate(after) || taken && closed::cannot_mate_deep(after),
+        }
+    })
 }
 
 /// Whether the structure is worth a proof before any search: every pawn has a pawn somewhere ahead of it,

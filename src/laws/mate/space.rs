@@ -96,7 +96,7 @@ impl Space {
         nodes: u64,
         states: usize,
         rank: &mut dyn FnMut(&Board) -> Ranks,
-        hopeless: &mut dyn FnMut(&Board, &Board, Step) -> bool,
+        hopeless: &mut dyn FnMut(&Board, &Board) -> bool,
     ) -> Outcome {
         if root.color[WHITE] & (root.role[PAWN] | root.role[ROOK] | root.role[QUEEN]) == 0 {
             self.order = &[1, 1, 1, 0, 1, 1, 1, 2, 1, 1, 1, QUEUES];
@@ -135,7 +135,7 @@ impl Space {
                 let Some(slot) = self.vacancy(key, *slot) else { continue };
                 let fewer =
                     step.promoted() != 0 || next.occupied().count_ones() != board.occupied().count_ones();
-                let dead = (fewer && material::cannot_mate(next)) || hopeless(&board, next, step);
+                let dead = (fewer && material::cannot_mate(next)) || hopeless(&board, next);
                 self.insert(next, *key, slot, (index, step), dead, rank);
             }
             steps.truncate(start);
