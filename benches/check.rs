@@ -35,7 +35,7 @@ fn random_games(count: u64) -> Vec<u8> {
             }
             let m = moves[random.usize(..moves.len())];
             if ply % 2 == 0 {
-                out.push_str(&format!("{}. ", ply / 2 + 1));
+                out.extend([&(ply / 2 + 1).to_string(), ". "]);
             }
             out.push_str(&shakmaty::san::SanPlus::from_move(position.clone(), m).to_string());
             out.push(if ply % 8 == 7 { '\n' } else { ' ' });

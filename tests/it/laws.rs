@@ -25,9 +25,10 @@ struct Table {
 
 impl Table {
     fn new(profile: &str, fen: Option<&str>, options: GameOptions) -> Self {
-        let start = fen
-            .map_or_else(Position::default, |fen| Position::from_fen(fen, CastlingMode::Standard).unwrap());
-        let referee = Referee::new(Profile::load(profile).unwrap(), options);
+        let start = fen.map_or_else(Position::default, |fen| {
+            Position::from_fen(fen, CastlingMode::Standard).expect("a FEN")
+        });
+        let referee = Referee::new(Profile::load(profile).expect("a profile"), options);
         Self { referee, game: Game::new(start), rulings: Vec::new() }
     }
 
