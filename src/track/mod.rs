@@ -2,6 +2,7 @@
 //!
 //! [`Evidence`] goes in, [`Finding`]s come out. This room knows no articles and no penalties.
 
+mod account;
 mod bridge;
 mod correct;
 mod ending;

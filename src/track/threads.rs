@@ -5,15 +5,16 @@
 //! a pawn became was not read, a man was put down unseen); each goes on by itself, and those that
 //! the board contradicts are dropped. Only what all threads share is told as the line.
 
-use shakmaty::{Bitboard, Move, Square};
+use shakmaty::{Bitboard, Move, Role, Square};
 
 use super::{
     Cause,
+    account::Account,
     eyes::{Eyes, differing},
     line::{Made, Step},
     moves::{Complete, Stale, View, complete, origin, overlaid, set_aside, tolerable, tolerable_since},
     press::SCAN,
-    weave::weave,
+    weave::Weave,
 };
 use crate::record::{PlySource, Position, Timestamp};
 
@@ -22,6 +23,16 @@ use crate::record::{PlySource, Position, Timestamp};
 pub(super) struct Open {
     pub(super) made: Made,
     pub(super) after: Position,
+}
+
+impl Open {
+    /// The move, unless the ply was irregular.
+    pub(super) fn step(&self) -> Option<Move> {
+        match self.made.step {
+            Step::Move(m) => Some(m),
+            _ => None,
+        }
+    }
 }
 
 /// One reading since the last confirmed ply.
@@ -117,7 +128,11 @@ impl Thread {
         let open_plies = self.open.len();
         let weigh = Weigh { eyes };
         // What it would cost to leave the line as it is, with all that differs unexplained.
-        let stay = self.cost(base, since, eyes);
+        let account = Account::new(base, since, eyes);
+        let told = |keep: usize, add: &[Move], tip: &Position| {
+            account.cost(self.open[..keep].iter().filter_map(Open::step).chain(add.iter().copied()), tip)
+        };
+        let stay = self.cost(base, since, eyes) + told(open_plies, &[], tip);
         let mut best: Option<Reading> = None;
         let mut offer = |reading: Reading| {
             if best.as_ref().is_none_or(|best| reading.cost < best.cost) {
@@ -136,7 +151,8 @@ impl Thread {
                 let cost = weigh.plies(keep + 1)
                     + weigh.rest(&found.after, found.residual, turn_began, Some((position, found.m)))
                     + weigh.backwards(found.m)
-                    + self.forsaken(keep, &[found.m]);
+                    + self.forsaken(keep, &[found.m])
+                    + told(keep, &[found.m], &found.after);
                 offer(played(found, drop, cost));
             }
             if drop == 0 {
@@ -146,7 +162,8 @@ impl Thread {
             let touched = differing(position.board(), tip.board());
             let made_at = self.open[keep].made.made_at;
             if (rest & touched).is_empty() && old_or_lifted(rest, eyes, made_at) {
-                let cost = weigh.plies(keep) + weigh.rest(position, rest, made_at, None);
+                let cost =
+                    weigh.plies(keep) + weigh.rest(position, rest, made_at, None) + told(keep, &[], position);
                 offer(Reading { drop, add: Vec::new(), cost, cause: Cause::TakenBack });
             }
         }
@@ -160,10 +177,10 @@ impl Thread {
             }
         }
         if best.as_ref().is_none_or(|best| best.cost >= stay) {
-            best = self.read_two(base, since, eyes, &weigh);
+            best = self.read_two(base, since, eyes, &weigh, &account);
         }
         let limit = best.as_ref().map_or(stay, |best| best.cost.min(stay));
-        if let Some(woven) = self.weave(base, since, eyes, &weigh, limit) {
+        if let Some(woven) = self.weave(base, since, eyes, &weigh, &account, limit) {
             return Some(woven);
         }
         best.filter(|best| best.cost < stay)
@@ -176,6 +193,7 @@ impl Thread {
         since: Timestamp,
         eyes: &Eyes,
         weigh: &Weigh<'_>,
+        account: &Account<'_>,
         limit: u32,
     ) -> Option<Reading> {
         let view = self.view(eyes);
@@ -190,12 +208,10 @@ impl Thread {
             let keep = open_plies - drop;
             let began = keep.checked_sub(1).map_or(since, |last| self.open[last].made.made_at);
             let limit = best.as_ref().map_or(limit, |best| best.cost.min(limit));
-            if let Some((cost, add)) = weave(self.after(keep, base), view, weigh, keep, began, limit) {
-                if weigh.plies(keep) + cost >= limit {
-                    continue;
-                }
+            let weave = Weave { eyes, view, weigh, account, before: &self.open[..keep], began };
+            if let Some((cost, add)) = weave.search(self.after(keep, base), limit) {
                 let cause = if drop > 0 { Cause::Revised } else { Cause::Played };
-                best = Some(Reading { drop, add, cost: weigh.plies(keep) + cost, cause });
+                best = Some(Reading { drop, add, cost, cause });
             }
         }
         best
@@ -225,7 +241,14 @@ impl Thread {
     }
 
     /// Two plies at once: the reply was under way before the first was complete.
-    fn read_two(&self, base: &Position, since: Timestamp, eyes: &Eyes, weigh: &Weigh<'_>) -> Option<Reading> {
+    fn read_two(
+        &self,
+        base: &Position,
+        since: Timestamp,
+        eyes: &Eyes,
+        weigh: &Weigh<'_>,
+        account: &Account<'_>,
+    ) -> Option<Reading> {
         let view = self.view(eyes);
         let open_plies = self.open.len();
         let mut best: Option<Reading> = None;
@@ -248,13 +271,11 @@ impl Thread {
                     if !tolerable_since(&after, &found, eyes, began) {
                         continue;
                     }
-                    let unseen = match (eyes.shown(m.to(), start.turn(), since), drop) {
-                        (true, _) => 0,
-                        (false, 0) => UNSEEN,
-                        (false, _) => FORSAKEN,
-                    };
                     let cost = weigh.plies(keep + 2)
-                        + unseen
+                        + account.cost(
+                            self.open[..keep].iter().filter_map(Open::step).chain([m, found.m]),
+                            &found.after,
+                        )
                         + self.forsaken(keep, &[m, found.m])
                         + weigh.backwards(found.m)
                         + weigh.rest(&found.after, found.residual, since, Some((&after, found.m)));
@@ -276,9 +297,9 @@ impl Thread {
 }
 
 /// A ply more.
-const PLY: u32 = 10;
+const PLY: u32 = 6;
 /// A ply that nobody has pressed for yet, beyond the first.
-const HASTE: u32 = 2;
+const HASTE: u32 = 3;
 /// A man of the side on move that is not on its square: the reply is being lifted.
 const LIFTED: u32 = 4;
 /// The same, long before the other side had moved.
@@ -289,6 +310,8 @@ const HOLE: u32 = 6;
 const GONE: u32 = 20;
 /// A captured man set down next to the square it was taken from.
 const ASIDE: u32 = 7;
+/// A pawn that takes another in passing, which still stands.
+const HALF: u32 = 6;
 /// What was so before the hand began.
 const OLD: u32 = 3;
 /// A man where none, or another, should be.
@@ -297,8 +320,6 @@ const WRONG: u32 = 24;
 const FORSAKEN: u32 = 25;
 /// A man that was lifted after it had arrived.
 const BACKWARDS: u32 = 12;
-/// A man that went to its square without being seen there.
-const UNSEEN: u32 = 8;
 
 /// What readings cost: the fewer plies and the less that is left unexplained, the better.
 pub(super) struct Weigh<'a> {
@@ -333,6 +354,7 @@ impl Weigh<'_> {
     ) -> u32 {
         let board = after.board();
         let empty = self.eyes.empty();
+        let passed = after.chess().and_then(shakmaty::Position::maybe_ep_square);
         rest.into_iter()
             .map(|square| {
                 let since = self.eyes.since[usize::from(square)];
@@ -350,6 +372,8 @@ impl Weigh<'_> {
                     }
                 } else if last.is_some_and(|(before, m)| set_aside(before, m, square, self.eyes)) {
                     ASIDE
+                } else if Some(square) == passed && self.eyes.board.role_at(square) == Some(Role::Pawn) {
+                    HALF
                 } else {
                     WRONG
                 }
