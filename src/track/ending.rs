@@ -16,6 +16,8 @@ use crate::{
 pub(super) const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
 /// Kings that stood so long in the centre are a signal, in ms.
 const SIGNAL: i64 = 1_000;
+/// The same when only one of them has moved and the clock is not stopped, in ms.
+const ALONE: i64 = 2_900;
 /// A king that rested so long before it went to the centre had made a move there, in ms.
 const RESTED: i64 = 1_200;
 /// A king's step so shortly before the other king was lifted made room for it, in ms.
@@ -37,6 +39,9 @@ pub(super) struct Ending {
     signalled: Option<GameResult>,
     /// What the kings or a result piece say, and since when.
     seen: Option<(GameResult, Timestamp)>,
+    /// One king alone came to stand beside the other, and the clock is not stopped: it may only be
+    /// on its way.
+    alone: bool,
     /// Something moved after the end, then.
     active_at: Option<Timestamp>,
     activity_said: bool,
@@ -52,7 +57,7 @@ impl Ending {
         let signal = self
             .seen
             .filter(|(result, _)| self.signalled != Some(*result))
-            .map(|(_, since)| since.plus(SIGNAL));
+            .map(|(_, since)| since.plus(if self.alone { ALONE } else { SIGNAL }));
         let activity = self.active_at.filter(|_| !self.activity_said).map(|at| at.plus(ACTIVITY));
         match (signal, activity) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -93,7 +98,15 @@ impl Track {
                 }
             }
             (Some(now), Some((before, _))) if now == before => {}
-            (Some(now), _) => self.ending.seen = Some((now, at)),
+            (Some(now), _) => {
+                self.ending.seen = Some((now, at));
+                let board = self.line.base.board();
+                let stood = |side| king(&self.eyes.board, side) == board.king_of(side);
+                self.ending.alone = piece.is_none()
+                    && !self.stopped
+                    && !self.ending.closed
+                    && Color::ALL.into_iter().any(stood);
+            }
         }
         let _ = out;
     }
@@ -102,7 +115,7 @@ impl Track {
     pub(super) fn serve_ending(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
         if let Some((result, since)) = self.ending.seen
             && self.ending.signalled != Some(result)
-            && since.plus(SIGNAL) <= at
+            && since.plus(if self.ending.alone { ALONE } else { SIGNAL }) <= at
         {
             self.ending.signalled = Some(result);
             if !self.ending.closed {

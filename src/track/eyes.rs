@@ -178,6 +178,11 @@ impl Eyes {
         None
     }
 
+    /// When the last change was seen.
+    pub(super) fn now(&self) -> Timestamp {
+        self.trace.back().map_or(Timestamp::from_millis(i64::MIN / 2), |seen| seen.at)
+    }
+
     /// The changes since then, oldest first.
     pub(super) fn changes(&self, since: Timestamp) -> impl Iterator<Item = &Seen> {
         let from = self.trace.partition_point(|seen| seen.at <= since);

@@ -1,6 +1,51 @@
 //! Evidence to moves: what the sensors showed, which ply explains it, how sure that is.
 //!
 //! [`Evidence`] goes in, [`Finding`]s come out. This room knows no articles and no penalties.
+//!
+//! # The model
+//! A board reports changed squares; hands do the rest. A scan takes 0.25 s and samples one square
+//! after the other, so a man may be seen on two squares or on none, a captured man may never leave
+//! its square, and what lasts less than a scan may never be seen. Hands slide, rest on the way,
+//! adjust, push a captured man aside, castle with either piece first, reply before the press. So no
+//! single picture of the board decides a move. What is kept instead:
+//!
+//! * **The line**: confirmed plies (`line`), and after them the *open* plies of a **thread**
+//!   (`threads`), which every new change may revise. Nearly always there is one thread. While the
+//!   squares cannot tell (the piece a pawn became has no chip, a man was set down unseen) there is
+//!   one for each possibility; each goes on with the game, those that the board contradicts are
+//!   dropped, and only what all share is told. The others are candidates for a person to choose
+//!   from.
+//! * **Readings and their cost.** At each change the thread weighs what could explain *everything*
+//!   since the last confirmed ply: the line as it is; one more ply; the last plies replaced by
+//!   another move of the same hand; plies taken back; two plies whose updates came mixed; several
+//!   plies woven into one another (`weave`). A move counts only if it is *complete*: every square
+//!   it changes reads as it should (`moves`). A reading costs so much for each ply, for each square
+//!   that still differs (a man in a hand little; a captured man beside its square little; a man
+//!   that nothing put there much), for each arrival in the stream that it leaves over or lacks, and
+//!   for each step out of order by more than the scan allows (`account`). The cheapest wins; the
+//!   constants stand beside the code that uses them. So a slide is one ply that is revised, a
+//!   knocked man that is put back is nothing, and a half-done castling is never two plies.
+//! * **Presses separate plies** (`press`). The clock's data may be 1 s late and the board a scan
+//!   behind, in either order. A press belongs to the mover on the board, whatever side the clock
+//!   names. It is settled when the hand cannot go on any more (up to 1 s), at once when a reply
+//!   stands, later when a man is in the air; then its ply is confirmed. If nothing explains the board,
+//!   1.5 s later what stands there is named (`irregular`) and *held*: the board may return to the
+//!   position before, the move may be put right, or the other side may play on from it, and then
+//!   the irregular ply stands. Without a clock a reply that has been released confirms.
+//! * **Dumps are the truth**, updates are hints: a dump is taken as changes of all squares that
+//!   were missed. Where the board stays unexplained a short exhaustive search is made, and a dump
+//!   asked for. After a gap in the link, a line is bridged only if exactly one shortest legal
+//!   sequence leads to the board (`bridge`, `gap`); else the candidates are named.
+//! * **Faulty squares** (`faults`): one that swings to and fro, reads empty while the game goes on
+//!   elsewhere, or shows a man too many, is named and then blinded for the reading that tells
+//!   nothing.
+//! * **Before and after** (`setup`, `ending`): a game is armed by its start position only, which
+//!   also tells which way round the board lies; with the clock stopped nothing is added or taken
+//!   back; mate, stalemate, two kings in the centre or an entry close the line, and the kings' hops
+//!   that led to the signal are stripped.
+//!
+//! Time comes with the evidence. Every deadline is served at its own moment, so it makes no
+//! difference how often [`Track::advance`] is called.
 
 mod account;
 mod bridge;

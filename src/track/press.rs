@@ -83,6 +83,11 @@ impl Presses {
         self.waiting.is_empty()
     }
 
+    /// When the first press that waits came.
+    pub(super) fn first(&self) -> Option<Timestamp> {
+        self.waiting.front().map(|press| press.at)
+    }
+
     /// A clock reading at this moment is the other half of a press.
     pub(super) fn follows(&self, at: Timestamp) -> bool {
         self.last == Some(at)

@@ -83,12 +83,13 @@ impl Thread {
         base: &Position,
         since: Timestamp,
         eyes: &Eyes,
+        pressed: Option<Timestamp>,
         held: Option<(&Position, &[Made])>,
     ) -> Outcome {
         if self.diff(base, eyes).is_empty() {
             return Outcome::Agrees;
         }
-        let Some(reading) = self.read(base, since, eyes, held) else { return Outcome::Differs };
+        let Some(reading) = self.read(base, since, eyes, pressed, held) else { return Outcome::Differs };
         self.open.truncate(self.open.len() - reading.drop);
         self.open.extend(reading.add);
         Outcome::Changed(reading.cause)
@@ -121,6 +122,7 @@ impl Thread {
         base: &Position,
         since: Timestamp,
         eyes: &Eyes,
+        pressed: Option<Timestamp>,
         held: Option<(&Position, &[Made])>,
     ) -> Option<Reading> {
         let view = self.view(eyes);
@@ -133,6 +135,12 @@ impl Thread {
             account.cost(self.open[..keep].iter().filter_map(Open::step).chain(add.iter().copied()), tip)
         };
         let stay = self.cost(base, since, eyes) + told(open_plies, &[], tip);
+        // A ply that was pressed, and stood so then, is not the hand's to change any more.
+        let settled = pressed.filter(|at| eyes.now().since(*at) > SCAN);
+        let let_go = |keep: usize| {
+            let made = self.open.get(keep).map(|open| open.made.made_at);
+            if settled.zip(made).is_some_and(|(pressed, made)| made <= pressed) { LET_GO } else { 0 }
+        };
         let mut best: Option<Reading> = None;
         let mut offer = |reading: Reading| {
             if best.as_ref().is_none_or(|best| reading.cost < best.cost) {
@@ -152,7 +160,8 @@ impl Thread {
                     + weigh.rest(&found.after, found.residual, turn_began, Some((position, found.m)))
                     + weigh.backwards(found.m)
                     + self.forsaken(keep, &[found.m])
-                    + told(keep, &[found.m], &found.after);
+                    + told(keep, &[found.m], &found.after)
+                    + let_go(keep);
                 offer(played(found, drop, cost));
             }
             if drop == 0 {
@@ -318,6 +327,8 @@ const OLD: u32 = 3;
 const WRONG: u32 = 24;
 /// A ply that was seen, and is dropped for another man's.
 const FORSAKEN: u32 = 25;
+/// A ply that was pressed before, and is changed by the same man.
+const LET_GO: u32 = 12;
 /// A man that was lifted after it had arrived.
 const BACKWARDS: u32 = 12;
 

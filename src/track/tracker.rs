@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use shakmaty::{Bitboard, Board, Color};
+use shakmaty::{Bitboard, Board, Color, uci::UciMove};
 
 use super::{
     Cause, ClockSense, Evidence, Finding, SquareFault,
@@ -191,6 +191,30 @@ impl Track {
         }
     }
 
+    /// What the last ply could be while the squares cannot tell, in UCI, and the plies that have
+    /// followed it in every case. Empty when nothing is open.
+    #[must_use]
+    pub fn candidates(&self) -> (Vec<UciMove>, Vec<UciMove>) {
+        if self.threads.len() < 2 {
+            return (Vec::new(), Vec::new());
+        }
+        let written = |thread: &Thread| -> Vec<UciMove> {
+            let mut before = &self.line.base;
+            let mut all = Vec::new();
+            for open in &thread.open {
+                all.push(open.made.tell(before, &open.after, PlyState::Provisional).uci);
+                before = &open.after;
+            }
+            all
+        };
+        let lines: Vec<Vec<UciMove>> = self.threads.iter().map(written).filter(|l| !l.is_empty()).collect();
+        let mut first: Vec<UciMove> = lines.iter().map(|line| line[0]).collect();
+        first.dedup();
+        let then = lines.first().map(|line| line[1..].to_vec()).unwrap_or_default();
+        let shared = lines.iter().all(|line| line[1..] == then[..]);
+        (first, if shared { then } else { Vec::new() })
+    }
+
     /// Moves are being followed: the board is armed, the record open, the clock not stopped.
     pub(super) fn playing(&self) -> bool {
         self.setup.armed && !self.ending.closed && !self.stopped && !self.gap.dark
@@ -260,10 +284,11 @@ impl Track {
         let irregular: Vec<Made> =
             if stood.is_some() { held.iter().map(|one| one.made.clone()).collect() } else { Vec::new() };
         let mut outcomes = Vec::new();
+        let pressed = self.presses.first();
         let last = threads[0].open.last().map(|open| open.made.clone());
         for thread in threads.iter_mut() {
             let held = stood.as_ref().map(|stood| (stood, irregular.as_slice()));
-            let outcome = thread.follow(base, since, eyes, held);
+            let outcome = thread.follow(base, since, eyes, pressed, held);
             match outcome {
                 Outcome::Agrees => agrees = true,
                 Outcome::Changed(why) => cause = cause.or(Some(why)),
@@ -392,7 +417,7 @@ impl Track {
         }
         // Where a clock runs the press decides; one may have been forgotten.
         let patience = match self.clock {
-            ClockSense::Running(_) if self.shown.len() == 2 && !over(&last.after) => FORGOTTEN,
+            ClockSense::Running(_) if self.shown.len() < 4 && !over(&last.after) => FORGOTTEN,
             _ => RELEASED,
         };
         Some(last.made.made_at.plus(patience).max(self.last_change.plus(1)))

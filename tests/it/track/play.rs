@@ -1,6 +1,9 @@
 //! Play as people play it, in short scenarios.
 
-use arbiterd::track::{Cause, Finding};
+use arbiterd::{
+    record::GameResult,
+    track::{Cause, Correction, Evidence, Finding},
+};
 
 use super::Table;
 
@@ -34,4 +37,179 @@ fn without_a_clock_the_reply_confirms() {
     table.advance(7000);
     assert_eq!(table.confirmed, 1);
     assert!(table.quiet());
+}
+
+#[test]
+fn castling_in_every_order_is_one_ply() {
+    let fen = "r3k2r/pppq1ppp/2npbn2/4p3/4P3/2NPBN2/PPPQ1PPP/R3K2R w KQkq - 0 8";
+    for script in [
+        "100 e1 -; 260 g1 K; 3300 h1 -; 3500 f1 R; 4000 run b",
+        "100 h1 -; 260 f1 R; 900 e1 -; 1100 g1 K; 1500 run b",
+        "100 h1 -; 120 e1 -; 900 f1 R; 1100 g1 K; 1500 run b",
+        "100 g1 K; 260 e1 -; 900 f1 R; 1100 h1 -; 1500 run b",
+        "100 e1 -; 260 f1 K; 660 f1 -; 800 g1 K; 1200 h1 -; 1400 f1 R; 1900 run b",
+        "100 h1 -; 260 f1 R; 500 run b; 700 e1 -; 900 g1 K",
+    ] {
+        let mut table = Table::fen(fen);
+        table.play("0 run w").play(script);
+        assert_eq!(table.end(), ["e1g1"], "{script}");
+        assert_eq!(table.confirmed, 1, "{script}");
+        assert!(table.quiet(), "{script}: {:?}", table.found);
+    }
+}
+
+#[test]
+fn captures_in_every_order() {
+    for script in [
+        "100 e4 -; 260 d5 -; 400 d5 P; 900 run b",
+        "100 d5 -; 260 e4 -; 400 d5 P; 900 run b",
+        "200 d5 P; 420 e4 -; 900 run b",
+        "100 e4 -; 300 d5 P; 900 run b",
+    ] {
+        let mut table = Table::fen("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1");
+        table.play("0 run w").play(script);
+        assert_eq!(table.end(), ["e4d5"], "{script}");
+        assert!(table.quiet(), "{script}");
+    }
+    // The captured man is pushed aside and taken off later; its step is no ply.
+    let mut table = Table::fen("4k3/8/4r3/8/8/8/8/4RK2 w - - 0 1");
+    table.play("0 run w; 100 e1 -; 300 e5 R; 500 e5 -; 520 d6 r; 540 e6 R; 1200 d6 -; 1800 run b");
+    assert_eq!(table.end(), ["e1e6"]);
+    assert!(table.quiet());
+}
+
+#[test]
+fn an_illegal_move_is_named_held_and_restored_or_stands() {
+    let fen = "4k3/8/8/8/7q/8/P5P1/4K3 w - - 0 1";
+    let mut table = Table::fen(fen);
+    table.play("0 run w; 500 a2 -; 700 a3 P; 1000 run b; 3000 run -; 5000 a3 -; 5300 a2 P; 15000 run w");
+    table.play("16000 g2 -; 16300 g3 P; 16800 run b");
+    assert_eq!(table.end(), ["g2g3"]);
+    assert_eq!(table.presses(), ["piece-moved", "move"]);
+    assert_eq!(table.count(|f| matches!(f, Finding::Restored)), 1);
+
+    let mut table = Table::fen(fen);
+    table.play("0 run w; 500 a2 -; 700 a3 P; 1000 run b; 3000 e8 -; 3300 d7 k; 3600 run w");
+    assert_eq!(table.end(), ["a2a3", "e8d7"]);
+    assert!(table.line[0].irregular && !table.line[1].irregular);
+    assert_eq!(table.count(|f| matches!(f, Finding::Line { cause: Cause::IrregularStands, .. })), 1);
+}
+
+#[test]
+fn a_promotion_that_is_not_read_stays_open_and_the_game_goes_on() {
+    let mut table = Table::fen("8/P6k/8/8/8/8/7K/8 w - - 0 1");
+    table.play("0 run w; 100 a7 -; 1500 run b; 2500 h7 -; 2800 g7 k; 3100 run w");
+    assert_eq!(table.end(), Vec::<String>::new());
+    assert_eq!(table.presses(), ["promotion-square-empty"]);
+    let (first, then) = table.track.candidates();
+    let text = |moves: Vec<shakmaty::uci::UciMove>| moves.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(text(first), ["a7a8q", "a7a8r", "a7a8b", "a7a8n"]);
+    assert_eq!(text(then), ["h7g7"]);
+    table.observe(90_000, &Evidence::Correction(Correction::PromotionPiece { role: shakmaty::Role::Rook }));
+    assert_eq!(table.moves(), ["a7a8r", "h7g7"]);
+}
+
+#[test]
+fn kings_in_the_centre_are_a_result_and_no_moves() {
+    // The first hop would be a legal move, the second never is.
+    let mut table = Table::fen("8/8/2k5/8/8/3K4/5r2/8 w - - 0 41");
+    table.play("0 run w; 1000 d3 -; 1300 d4 K; 1800 c6 -; 2200 e5 k");
+    assert_eq!(table.end(), Vec::<String>::new());
+    assert_eq!(table.count(|f| matches!(f, Finding::KingsSignal(GameResult::BlackWins))), 1);
+    // Made in a game and pressed, a king's move to the centre stays.
+    let mut table = Table::fen("8/8/2k5/8/8/3K4/5r2/8 w - - 0 41");
+    table.play("0 run w; 1000 d3 -; 1300 d4 K; 1800 run b; 9000 run -; 12000 c6 -; 12200 e5 k");
+    assert_eq!(table.end(), ["d3d4"]);
+    assert_eq!(table.count(|f| matches!(f, Finding::KingsSignal(GameResult::BlackWins))), 1);
+}
+
+#[test]
+fn a_gap_is_bridged_only_by_the_one_line_that_explains_it() {
+    let start = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+    let mut table = Table::fen(start);
+    table.play("0 run b; 1000 down; 41000 up; 41200 dump rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R");
+    assert_eq!(table.end(), ["e7e5", "g1f3"]);
+    assert_eq!(table.count(|f| matches!(f, Finding::Line { cause: Cause::Bridged, .. })), 1);
+
+    let mut table = Table::fen(start);
+    let two_orders = "rnbqkb1r/pppp1ppp/5n2/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R";
+    table.play(&format!("0 run b; 1000 down; 41000 up; 41200 dump {two_orders}"));
+    assert_eq!(table.end(), Vec::<String>::new());
+    let candidates = table.found.iter().find_map(|(_, finding)| match finding {
+        Finding::Gap { candidates, .. } => Some(candidates.clone()),
+        _ => None,
+    });
+    let candidates = candidates.expect("a gap is told");
+    assert!(candidates.len() > 1);
+    let plies = candidates[0].iter().map(ToString::to_string).collect::<Vec<_>>();
+    table.observe(120_000, &Evidence::Correction(Correction::Append { plies: plies.clone() }));
+    assert_eq!(table.moves(), plies);
+}
+
+#[test]
+fn corrections_can_be_taken_back() {
+    let mut table = Table::fen("");
+    table.play("0 run w; 500 e2 -; 700 e4 P; 1000 run b; 3000 e7 -; 3200 e5 p; 3500 run w");
+    table.advance(9_000);
+    let replace = Correction::ReplacePly { index: 0, uci: "d2d4".parse().unwrap() };
+    table.observe(10_000, &Evidence::Correction(replace));
+    assert_eq!(table.moves(), ["d2d4", "e7e5"]);
+    table.observe(11_000, &Evidence::Correction(Correction::Undo));
+    assert_eq!(table.moves(), ["e2e4", "e7e5"]);
+    table.observe(12_000, &Evidence::Correction(Correction::DeletePly { index: 1 }));
+    assert_eq!(table.moves(), ["e2e4"]);
+}
+
+#[test]
+fn a_board_turned_round_sideways_or_set_up_wrongly() {
+    let mut table = Table::fen("");
+    table.play(
+        "0 dump RNBKQBNR/PPPPPPPP/8/8/8/8/pppppppp/rnbkqbnr; 500 run w; 1000 d7 -; 1300 d5 P; 1800 run b",
+    );
+    assert_eq!(table.end(), ["e2e4"]);
+    assert_eq!(table.count(|f| matches!(f, Finding::Orientation { rotated: true })), 1);
+
+    let mut table = Table::fen("");
+    table.play("0 dump RP4pr/NP4pn/BP4pb/QP4pq/KP4pk/BP4pb/NP4pn/RP4pr");
+    assert_eq!(table.count(|f| matches!(f, Finding::Sideways)), 1);
+
+    let mut table = Table::fen("");
+    table.play("0 dump rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR; 10000 run w; 11000 e2 -; 11200 e4 P; 12000 run b");
+    assert_eq!(table.end(), ["e2e4"]);
+    assert_eq!(table.count(|f| matches!(f, Finding::WrongStart(squares) if squares.len() == 2)), 1);
+}
+
+#[test]
+fn guests_move_before_the_clock_runs() {
+    let mut table = Table::fen("");
+    table.play(
+        "0 run -; 1000 e2 -; 1400 e4 P; 6000 d2 -; 6500 d4 P; 15000 e4 -; 15300 e2 P; 16000 d4 -; 16400 d2 P",
+    );
+    table.play("30000 run w; 34000 c2 -; 34400 c4 P; 36000 run b");
+    assert_eq!(table.end(), ["c2c4"]);
+    assert!(table.quiet());
+}
+
+#[test]
+fn how_often_deadlines_are_served_makes_no_difference() {
+    let script = "0 run w; 500 e2 -; 700 e4 P; 1000 run b; 3000 e7 -; 3200 e6 p; 3900 e6 -; 4000 e5 p; 4300 run w; \
+                  5000 g1 -; 5200 g3 N; 6000 run b; 9000 g3 -; 9300 f3 N; 20000 b8 -; 20200 c6 n; 20500 run w";
+    let mut seldom = Table::fen("");
+    seldom.play(script).end();
+    let mut often = Table::fen("");
+    let mut now = 0;
+    for event in script.split(';') {
+        let at: i64 = event.split_whitespace().next().unwrap().parse().unwrap();
+        while now < at {
+            often.advance(now);
+            now += 7;
+        }
+        often.play(event);
+    }
+    while now < 90_000 {
+        often.advance(now);
+        now += 7;
+    }
+    let findings = |table: &Table| table.found.iter().map(|(_, finding)| finding.clone()).collect::<Vec<_>>();
+    assert_eq!(findings(&seldom), findings(&often));
 }
