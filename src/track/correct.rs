@@ -28,7 +28,8 @@ impl Track {
         let (start, entries) = match correction {
             Correction::Undo => match self.undo.pop_back() {
                 Some(line) => {
-                    self.take(at, line, out);
+                    self.take(line, out);
+                    self.look(at, out);
                     return;
                 }
                 None => return,
@@ -46,6 +47,7 @@ impl Track {
             Correction::SetPosition { position } => {
                 self.remember();
                 self.set_position(at, position, out);
+                self.look(at, out);
                 return;
             }
             Correction::PromotionPiece { role } => {
@@ -70,7 +72,11 @@ impl Track {
         let Some(entries) = entries else { return };
         self.remember();
         let line = Line::rebuild(&start, entries);
-        self.take(at, line, out);
+        self.take(line, out);
+        if !matches!(correction, Correction::DeletePly { .. }) {
+            // A deleted ply is not read from the board again at once.
+            self.look(at, out);
+        }
     }
 
     fn remember(&mut self) {
@@ -167,7 +173,7 @@ impl Track {
     }
 
     /// Puts a line in the place of the present one and tells what changed.
-    fn take(&mut self, at: Timestamp, line: Line, out: &mut Vec<Finding>) {
+    fn take(&mut self, line: Line, out: &mut Vec<Finding>) {
         let before: Vec<Step> = steps(&self.line).chain(self.shown.iter().cloned()).collect();
         let kept = before.iter().zip(steps(&line)).take_while(|(a, b)| **a == *b).count();
         let based = self.line.start != line.start
@@ -195,7 +201,7 @@ impl Track {
         self.line = line;
         self.threads = vec![Thread::default()];
         self.shown.clear();
-        self.after_correction(at, out);
+        self.after_correction(out);
     }
 
     fn set_position(&mut self, at: Timestamp, position: &Position, out: &mut Vec<Finding>) {
@@ -216,10 +222,10 @@ impl Track {
                 out.push(Finding::Orientation { rotated });
             }
         }
-        self.after_correction(at, out);
+        self.after_correction(out);
     }
 
-    fn after_correction(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+    fn after_correction(&mut self, out: &mut Vec<Finding>) {
         self.held.clear();
         self.presses.forget(self.line.count);
         self.gap.forget();
@@ -229,7 +235,6 @@ impl Track {
         let differed = self.said.differ;
         self.said = super::tracker::Said { differ: differed, ..Default::default() };
         self.end_if_over(out);
-        self.look(at, out);
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use shakmaty::{Bitboard, Board, Color, Piece, Square};
+use shakmaty::{Bitboard, Board, Piece, Square};
 
 use super::{SquareDiff, faults::Faults};
 use crate::{
@@ -149,12 +149,6 @@ impl Eyes {
     /// Squares that tell nothing just now.
     pub(super) fn blind(&self) -> Bitboard {
         self.blind
-    }
-
-    /// A man of this side was seen to arrive on a square since then.
-    pub(super) fn shown(&self, square: Square, side: Color, since: Timestamp) -> bool {
-        let mut seen = self.trace.iter().rev().take_while(|seen| seen.at > since);
-        seen.any(|seen| seen.square == square && seen.now.is_some_and(|piece| piece.color == side))
     }
 
     /// The first moment after `since` at which this man was seen to arrive on a square.

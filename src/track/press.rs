@@ -259,6 +259,13 @@ impl Track {
         left.any() && left.count() == arrived.count()
     }
 
+    /// A pawn has gone to promote, and its square reads empty.
+    fn promotion_unread(&self) -> bool {
+        let view = self.threads[0].view(&self.eyes);
+        let what = classify(self.tip(), view, self.old_differences());
+        matches!(what, Some(Irregular::PromotionSquareEmpty { .. }))
+    }
+
     /// Settles the presses whose time has come.
     pub(super) fn serve_presses(&mut self, now: Timestamp, out: &mut Vec<Finding>) {
         while self.playing() && self.presses.due(self).is_some_and(|due| due <= now) {
@@ -284,8 +291,8 @@ impl Track {
         if at.since(press.at) >= SCAN
             && lifted == Some(!self.mover())
             && matches!(self.target(press), Target::Unexplained)
-            && self.steady()
             && self.last_change <= press.at
+            && (self.steady() || at.since(press.at) >= SKEW || self.promotion_unread())
         {
             self.settle_first(at, out);
         }
@@ -332,7 +339,8 @@ impl Track {
         if let Some(open) = open {
             self.confirm(open + 1, out);
         }
-        if !press.lever {
+        // While what was played is open, the ply has no number yet.
+        if !press.lever || index >= self.line.count {
             return;
         }
         let board = match played {

@@ -4,5 +4,6 @@ mod bench_table;
 mod captures;
 mod cases;
 mod play;
+mod streams;
 
 pub(crate) use bench_table::Table;
