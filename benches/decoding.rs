@@ -6,6 +6,12 @@
 //! Behind `--` may stand levels (`human`), `games=N` for only so many, `seed=S`, `show` to name
 //! every game that is not exact.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a bench measures, and prints what it found"
+)]
+
 use std::{
     path::PathBuf,
     time::{Duration, Instant},
@@ -105,8 +111,8 @@ fn follow(truth: &PlayedGame, observations: &[(i64, Observation)]) -> Outcome {
                 line.extend(plies);
             }
             Finding::Confirmed { count } => {
-                for index in confirmed..count {
-                    let wrong = truth.plies.get(index).is_none_or(|ply| ply.uci != line[index].uci);
+                for (index, read) in line.iter().enumerate().take(count).skip(confirmed) {
+                    let wrong = truth.plies.get(index).is_none_or(|ply| ply.uci != read.uci);
                     if wrong {
                         outcome.wrong_confirmed += 1;
                         outcome.first_wrong.get_or_insert((index, at));

@@ -1,7 +1,7 @@
 //! What was not seen: the board was gone, or so many updates were lost that no hand explains the
 //! board. Bridged if one legal sequence alone explains it; otherwise told, with the candidates.
 
-use shakmaty::Bitboard;
+use shakmaty::{Bitboard, Board};
 
 use super::{
     Cause, ClockSense, Finding, SquareDiff, Track,
@@ -31,11 +31,19 @@ pub(super) struct Gap {
     pub(super) asked: Timestamp,
     /// [`Finding::Gap`] was given.
     said: bool,
+    /// What the squares showed when the board went.
+    seen_before: Option<Box<Board>>,
 }
 
 impl Default for Gap {
     fn default() -> Self {
-        Self { dark: false, open_since: None, asked: Timestamp::from_millis(i64::MIN), said: false }
+        Self {
+            dark: false,
+            open_since: None,
+            asked: Timestamp::from_millis(i64::MIN),
+            said: false,
+            seen_before: None,
+        }
     }
 }
 
@@ -85,6 +93,9 @@ impl Track {
     pub(super) fn link_down(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
         if self.playing() {
             self.settle_presses(at, out);
+        }
+        if !self.gap.dark && self.gap.open_since.is_none() {
+            self.gap.seen_before = Some(Box::new(self.eyes.board.clone()));
         }
         self.gap.dark = true;
         self.gap.said = false;
@@ -209,7 +220,12 @@ impl Track {
             return;
         }
         let rotated = self.eyes.rotated;
-        let mut memory = memory::read(&self.line.base, self.eyes.board.clone(), events, rotated);
+        // The dump may have come before the memory did.
+        let shadow = match (&self.gap.seen_before, self.gap.open_since) {
+            (Some(board), Some(_)) => (**board).clone(),
+            _ => self.eyes.board.clone(),
+        };
+        let mut memory = memory::read(&self.line.base, shadow, events, rotated);
         if !memory.whole
             && let Some(game) = self.whole_game(events)
         {

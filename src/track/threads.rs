@@ -338,6 +338,7 @@ pub(super) struct Weigh<'a> {
 }
 
 impl Weigh<'_> {
+    #[expect(clippy::unused_self, reason = "it belongs to the weights")]
     pub(super) fn plies(&self, plies: usize) -> u32 {
         let plies = plies as u32;
         plies * PLY + plies.saturating_sub(1) * HASTE

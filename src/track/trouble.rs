@@ -85,13 +85,11 @@ impl Track {
         let mut position = position.clone();
         let mut since = self.line.base_at;
         line.iter().all(|m| {
-            let piece = match super::moves::arriving(*m) {
-                Some(role) => Piece { color: position.turn(), role },
-                None => {
-                    position = position.play(*m);
-                    return true;
-                }
+            let Some(role) = super::moves::arriving(*m) else {
+                position = position.play(*m);
+                return true;
             };
+            let piece = Piece { color: position.turn(), role };
             position = position.play(*m);
             let seen = self.eyes.arrival(m.to(), piece, since);
             since = seen.map_or(since, |at| at.plus(-SCAN).max(since));

@@ -1,5 +1,7 @@
 //! The decoder by scenario: a line of evidence in, the line of moves and what was found out.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail by it")]
+
 mod bench_table;
 mod captures;
 mod cases;

@@ -3,6 +3,7 @@
 use arbiterd::{
     record::GameResult,
     track::{Cause, Correction, Evidence, Finding},
+    wire::{BoardSquare, Content, RecoveredEvent},
 };
 
 use super::Table;
@@ -212,4 +213,43 @@ fn how_often_deadlines_are_served_makes_no_difference() {
     }
     let findings = |table: &Table| table.found.iter().map(|(_, finding)| finding.clone()).collect::<Vec<_>>();
     assert_eq!(findings(&seldom), findings(&often));
+}
+
+#[test]
+fn the_boards_own_memory_tells_what_was_played_in_a_gap() {
+    let square = |name: &str, letter: &str, quick| RecoveredEvent::Square {
+        square: BoardSquare::from_chess(name.parse().unwrap(), false),
+        content: if letter == "-" {
+            Content::Empty
+        } else {
+            Content::from_letter(letter.chars().next().unwrap()).unwrap()
+        },
+        quick,
+    };
+    let halted = |left| RecoveredEvent::Halted { left, seconds: 100 };
+    let mut table = Table::fen("");
+    table.play("0 run w; 500 e2 -; 700 e4 P; 1000 run b; 5000 down; 60000 up");
+    // Two orders of these moves lead to the same board; the memory knows which was played.
+    table.play("60100 dump rnbqkb1r/pppp1ppp/5n2/4p3/2B1P3/2N5/PPPP1PPP/R1BQK1NR");
+    assert_eq!(table.moves(), ["e2e4"]);
+    let memory = vec![
+        square("e2", "-", false),
+        square("e4", "P", true),
+        halted(true),
+        square("e7", "-", false),
+        square("e5", "p", true),
+        halted(false),
+        square("f1", "-", false),
+        square("c4", "B", false),
+        halted(true),
+        square("g8", "-", false),
+        square("f6", "n", true),
+        halted(false),
+        square("b1", "-", false),
+        square("c3", "N", false),
+        halted(true),
+    ];
+    table.observe(62_000, &Evidence::Recovered(memory));
+    assert_eq!(table.end(), ["e2e4", "e7e5", "f1c4", "g8f6", "b1c3"]);
+    assert_eq!(table.count(|f| matches!(f, Finding::Line { cause: Cause::Recovered, .. })), 1);
 }
