@@ -60,26 +60,28 @@ impl<'a> Account<'a> {
         let mut cost = 0;
         let mut last = Timestamp::from_millis(i64::MIN / 2);
         let mut turn = self.base.turn();
-        let mut movers: Vec<Piece> = Vec::new();
+        let mut movers: Vec<(Piece, Timestamp)> = Vec::new();
         for m in line {
             for (square, piece) in puts(m, turn) {
                 let found = self.find(used, square, |seen| seen.piece == piece);
+                let mut made_at = last;
                 match found {
                     Some(index) => {
                         used |= 1 << index;
                         let at = self.arrivals[index].at;
                         cost += (last.since(at).clamp(0, 4_000) / ORDER) as u32;
                         last = last.max(at);
+                        made_at = at;
                     }
                     None if self.find(used, square, |seen| seen.piece.color != turn).is_some() => {
                         cost += UNSEEN;
                     }
                     None => cost += NEVER_SEEN,
                 }
-                movers.push(piece);
-            }
-            if m.is_promotion() {
-                movers.push(Piece { color: turn, role: Role::Pawn });
+                movers.push((piece, made_at));
+                if m.is_promotion() {
+                    movers.push((Piece { color: turn, role: Role::Pawn }, made_at));
+                }
             }
             turn = !turn;
         }
@@ -96,7 +98,7 @@ impl<'a> Account<'a> {
                     || board.piece_at(square) == Some(piece)
                 {
                     PUT_BACK
-                } else if movers.contains(&piece) {
+                } else if self.passes(index, &movers) {
                     PASSING
                 } else if later.iter().any(|seen| seen.square == square && seen.piece.color != piece.color) {
                     CAPTURED
@@ -106,6 +108,15 @@ impl<'a> Account<'a> {
             })
             .sum();
         cost + rest
+    }
+
+    /// The man was on its way to where a ply takes it: it had left again by then.
+    fn passes(&self, index: usize, movers: &[(Piece, Timestamp)]) -> bool {
+        let Arrival { at, square, piece } = self.arrivals[index];
+        let left = self.eyes.changes(at).find(|seen| seen.square == square && seen.was == Some(piece));
+        left.is_some_and(|left| {
+            movers.iter().any(|(mover, made_at)| *mover == piece && left.at.since(*made_at) <= SCAN)
+        })
     }
 
     fn find(&self, used: u64, square: Square, fits: impl Fn(&Arrival) -> bool) -> Option<usize> {

@@ -171,8 +171,10 @@ impl Thread {
             let touched = differing(position.board(), tip.board());
             let made_at = self.open[keep].made.made_at;
             if (rest & touched).is_empty() && old_or_lifted(rest, eyes, made_at) {
-                let cost =
-                    weigh.plies(keep) + weigh.rest(position, rest, made_at, None) + told(keep, &[], position);
+                let cost = weigh.plies(keep) + weigh.rest(position, rest, made_at, None) + told(keep, &[], position)
+                    + let_go(keep)
+                    // A hand takes back its own ply; a position that comes again is played on.
+                    + FORSAKEN * (drop as u32 - 1);
                 offer(Reading { drop, add: Vec::new(), cost, cause: Cause::TakenBack });
             }
         }
