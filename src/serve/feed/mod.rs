@@ -257,6 +257,16 @@ impl Feed {
         snapshot.frame
     }
 
+    /// The one frame that is next for a client who lacks nothing else: the usual case, made cheap.
+    pub(crate) fn only_one(&self, cursor: &Cursor) -> Option<Bytes> {
+        let shared = self.read();
+        if shared.closed || shared.ring.end() != cursor.next + 1 {
+            return None;
+        }
+        let entry = shared.ring.since(cursor.next)?.next()?;
+        cursor.wanted.wants(entry).then(|| entry.frame.clone())
+    }
+
     /// Fills `batch` with what is next for a client. The places it came from are answered in
     /// `places`, so that the client can step on when they are sent.
     pub(crate) fn pending(&self, cursor: &mut Cursor, batch: &mut Batch) -> Pending {
@@ -291,6 +301,13 @@ impl Feed {
 
     fn fragments(&self) -> MutexGuard<'_, Fragments> {
         self.fragments.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cursor {
+    /// One entry was sent.
+    pub(crate) fn step(&mut self) {
+        self.next += 1;
     }
 }
 

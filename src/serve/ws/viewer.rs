@@ -110,6 +110,23 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Viewer<S> {
     }
 
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pending>> {
+        if self.rest.is_empty()
+            && let Some(frame) = self.feed.only_one(&self.cursor)
+        {
+            match Pin::new(&mut self.stream).poll_write(cx, &frame) {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Poll::Ready(Ok(sent)) => {
+                    self.cursor.step();
+                    if sent == frame.len() {
+                        // More that came meanwhile has set the wake again.
+                        return Poll::Ready(Ok(Pending::Nothing));
+                    }
+                    self.rest = frame.slice(sent..);
+                }
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
         loop {
             let mut batch = Batch::new(&self.cursor, &self.rest);
             let pending = self.feed.pending(&mut self.cursor, &mut batch);
