@@ -206,6 +206,6 @@ mod tests {
     fn dead_positions_are_found_at_the_move() {
         let events = review(Some("8/8/8/3k4/8/4r3/3NK3/8 w - - 0 60"), "e2e3", false);
         assert_eq!((events.insufficient, events.dead), (Some(1), Some(1)));
-        assert_eq!(review(Some("7k/8/8/8/8/8/8/K6R w - - 0 1"), "h1h2", false).dead, None);
+        assert_eq!(review(Some("6k1/8/8/8/8/8/8/K6R w - - 0 1"), "h1h2", false).dead, None);
     }
 }
