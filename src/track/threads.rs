@@ -135,12 +135,6 @@ impl Thread {
             account.cost(self.open[..keep].iter().filter_map(Open::step).chain(add.iter().copied()), tip)
         };
         let stay = self.cost(base, since, eyes) + told(open_plies, &[], tip);
-        // A ply that was pressed, and stood so then, is not the hand's to change any more.
-        let settled = pressed.filter(|at| eyes.now().since(*at) > SCAN);
-        let let_go = |keep: usize| {
-            let made = self.open.get(keep).map(|open| open.made.made_at);
-            if settled.zip(made).is_some_and(|(pressed, made)| made <= pressed) { LET_GO } else { 0 }
-        };
         let mut best: Option<Reading> = None;
         let mut offer = |reading: Reading| {
             if best.as_ref().is_none_or(|best| reading.cost < best.cost) {
@@ -161,7 +155,7 @@ impl Thread {
                     + weigh.backwards(found.m)
                     + self.forsaken(keep, &[found.m])
                     + told(keep, &[found.m], &found.after)
-                    + let_go(keep);
+                    + self.let_go(keep, eyes, pressed);
                 offer(played(found, drop, cost));
             }
             if drop == 0 {
@@ -172,7 +166,7 @@ impl Thread {
             let made_at = self.open[keep].made.made_at;
             if (rest & touched).is_empty() && old_or_lifted(rest, eyes, made_at) {
                 let cost = weigh.plies(keep) + weigh.rest(position, rest, made_at, None) + told(keep, &[], position)
-                    + let_go(keep)
+                    + self.let_go(keep, eyes, pressed)
                     // A hand takes back its own ply; a position that comes again is played on.
                     + FORSAKEN * (drop as u32 - 1);
                 offer(Reading { drop, add: Vec::new(), cost, cause: Cause::TakenBack });
@@ -188,13 +182,20 @@ impl Thread {
             }
         }
         if best.as_ref().is_none_or(|best| best.cost >= stay) {
-            best = self.read_two(base, since, eyes, &weigh, &account);
+            best = self.read_two(base, since, eyes, pressed, &weigh, &account);
         }
         let limit = best.as_ref().map_or(stay, |best| best.cost.min(stay));
-        if let Some(woven) = self.weave(base, since, eyes, &weigh, &account, limit) {
+        if let Some(woven) = self.weave(base, since, eyes, pressed, &account, limit) {
             return Some(woven);
         }
         best.filter(|best| best.cost < stay)
+    }
+
+    /// A ply that was pressed, and stood so then, is not the hand's to change any more.
+    fn let_go(&self, keep: usize, eyes: &Eyes, pressed: Option<Timestamp>) -> u32 {
+        let settled = pressed.filter(|at| eyes.now().since(*at) > SCAN);
+        let made = self.open.get(keep).map(|open| open.made.made_at);
+        if settled.zip(made).is_some_and(|(pressed, made)| made <= pressed) { LET_GO } else { 0 }
     }
 
     /// Several plies at once, by the order in which men arrived.
@@ -203,10 +204,11 @@ impl Thread {
         base: &Position,
         since: Timestamp,
         eyes: &Eyes,
-        weigh: &Weigh<'_>,
+        pressed: Option<Timestamp>,
         account: &Account<'_>,
         limit: u32,
     ) -> Option<Reading> {
+        let weigh = &Weigh { eyes };
         let view = self.view(eyes);
         let diff = view.diff(self.tip(base).board());
         let wrong = (diff & !eyes.empty()).count();
@@ -220,7 +222,9 @@ impl Thread {
             let began = keep.checked_sub(1).map_or(since, |last| self.open[last].made.made_at);
             let limit = best.as_ref().map_or(limit, |best| best.cost.min(limit));
             let weave = Weave { eyes, view, weigh, account, before: &self.open[..keep], began };
-            if let Some((cost, add)) = weave.search(self.after(keep, base), limit) {
+            let fixed = self.let_go(keep, eyes, pressed);
+            let found = weave.search(self.after(keep, base), limit.saturating_sub(fixed));
+            if let Some((cost, add)) = found.map(|(cost, add)| (cost + fixed, add)) {
                 let cause = if drop > 0 { Cause::Revised } else { Cause::Played };
                 best = Some(Reading { drop, add, cost, cause });
             }
@@ -257,6 +261,7 @@ impl Thread {
         base: &Position,
         since: Timestamp,
         eyes: &Eyes,
+        pressed: Option<Timestamp>,
         weigh: &Weigh<'_>,
         account: &Account<'_>,
     ) -> Option<Reading> {
@@ -288,6 +293,7 @@ impl Thread {
                             &found.after,
                         )
                         + self.forsaken(keep, &[m, found.m])
+                        + self.let_go(keep, eyes, pressed)
                         + weigh.backwards(found.m)
                         + weigh.rest(&found.after, found.residual, since, Some((&after, found.m)));
                     if best.as_ref().is_some_and(|best| best.cost <= cost) {
