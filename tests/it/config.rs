@@ -109,7 +109,7 @@ fn a_board_at_two_tables_and_tables_without_a_port_are_refused() {
     let (code, said) =
         run("[[table]]\nnumber = 1\nboard = \"1\"\n[[table]]\nnumber = 2\nboard = \"1\"\n", &[]);
     assert_eq!(code, Some(78));
-    assert!(said.contains("board 1 is bound to table 1 and to table 2"), "{said}");
+    assert!(said.contains("board 00001 is bound to table 1 and to table 2"), "{said}");
     assert!(said.contains("there is no [[port]] to find them on"), "{said}");
 }
 
