@@ -10,7 +10,7 @@ use super::{
 };
 
 /// Nodes of the short search before anything that costs memory.
-const SHORT: u64 = 300;
+const SHORT: u64 = 2_000;
 /// Nodes of the first search of the space.
 const SKETCH: u64 = 1_500;
 /// Longest forced line followed, in plies; a forced line that repeats ends here too.
