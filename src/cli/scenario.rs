@@ -602,6 +602,10 @@ impl Run {
         }) {
             line["pending"] = pending;
         }
+        if let Some((first, then)) = self.hall.open_plies(TABLE).filter(|(first, _)| !first.is_empty()) {
+            line["pending"] = json!(first);
+            line["then"] = json!(then);
+        }
         for (key, value) in self.outcome.extra {
             line[key] = value;
         }

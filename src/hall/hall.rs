@@ -233,6 +233,13 @@ impl Hall {
         self.tables.get(&id).map(Table::sensed)
     }
 
+    /// What a table's last ply could be while its squares cannot tell, and what has followed it in
+    /// every case, in UCI.
+    #[must_use]
+    pub fn open_plies(&self, id: TableId) -> Option<(Vec<String>, Vec<String>)> {
+        self.tables.get(&id).map(Table::open_plies)
+    }
+
     /// The referee's tallies of a table.
     #[must_use]
     pub fn counts(&self, id: TableId) -> Option<serde_json::Value> {

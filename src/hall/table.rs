@@ -188,6 +188,13 @@ impl Table {
         self.track.sensed()
     }
 
+    /// What the last ply could be while the squares cannot tell, and what has followed it.
+    pub(super) fn open_plies(&self) -> (Vec<String>, Vec<String>) {
+        let (first, then) = self.track.candidates();
+        let written = |plies: Vec<shakmaty::uci::UciMove>| plies.iter().map(ToString::to_string).collect();
+        (written(first), written(then))
+    }
+
     /// The game has ended and its result is fixed.
     pub(super) fn ended(&self) -> bool {
         matches!(self.game.result, Some((_, _, ResultState::Final)))
