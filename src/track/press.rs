@@ -301,7 +301,18 @@ impl Track {
     fn settle_first(&mut self, now: Timestamp, out: &mut Vec<Finding>) {
         let Some(press) = self.presses.waiting.front().copied() else { return };
         match self.target(&press) {
-            Target::Ply(index) => self.settle_ply(&press, index, out),
+            Target::Ply(index) => {
+                // The board is quiet and tells another story than the line: somebody should look
+                // before the ply stands.
+                if self.threads.len() == 1
+                    && self.unexplained() > 2 * CALM
+                    && now.since(self.last_change) >= TWO_SCANS
+                {
+                    let squares = self.eyes.name(self.diff(), self.tip().board());
+                    self.tell_differ(squares, out);
+                }
+                self.settle_ply(&press, index, out);
+            }
             Target::Unchanged => {
                 self.presses.waiting.pop_front();
                 if press.lever {

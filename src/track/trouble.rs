@@ -172,7 +172,9 @@ impl Track {
             return;
         }
         let squares = self.eyes.name(diff, tip.board());
+        self.said.differ = false;
         self.gap_or_differ(at, squares, out);
+        self.said.differ = true;
     }
 
     /// The position before the last open ply, which the same hand may be changing yet.
@@ -183,8 +185,9 @@ impl Track {
 
     /// Sensed and position differ, and somebody should look.
     pub(super) fn tell_differ(&mut self, squares: Vec<SquareDiff>, out: &mut Vec<Finding>) {
-        self.said.differ = true;
-        out.push(Finding::Differ(squares));
+        if !std::mem::replace(&mut self.said.differ, true) {
+            out.push(Finding::Differ(squares));
+        }
     }
 
     /// After a settled press: squares that were wrong long before it, and still are, are faulty.
