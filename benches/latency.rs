@@ -49,6 +49,7 @@ fn main() {
     show("one durable append to the journal", append(&disk, samples));
 }
 
+#[expect(clippy::print_stdout, reason = "the figures are this bench's output")]
 fn show(what: &str, mut times: Vec<Duration>) {
     times.sort_unstable();
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e6;
@@ -63,7 +64,7 @@ fn append(folder: &Path, samples: usize) -> Vec<Duration> {
         .map(|_| {
             let begin = wall::uptime();
             journal.append([input]).expect("room");
-            wall::uptime() - begin
+            wall::uptime().saturating_sub(begin)
         })
         .collect()
 }
@@ -93,7 +94,7 @@ fn bridge(samples: usize) -> Vec<Duration> {
             let begin = wall::uptime();
             pty.write(&[0x8e, 0, 5, 52, 0]);
             client.read_exact(&mut buffer).expect("five bytes");
-            wall::uptime() - begin
+            wall::uptime().saturating_sub(begin)
         })
         .collect()
 }
@@ -129,7 +130,7 @@ fn daemon(boards: usize, disk: &Path, samples: usize) -> Vec<Duration> {
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.expect("threads");
-    let daemon = runtime.block_on(async { Daemon::start(settings, || ()) }).expect("it starts");
+    let daemon = runtime.block_on(async { Daemon::start(&settings, || ()) }).expect("it starts");
     let address = daemon.desk().expect("a desk");
     let stream = TcpStream::connect(address).expect("it listens");
     stream.set_nodelay(true).expect("a socket");
@@ -150,7 +151,7 @@ fn daemon(boards: usize, disk: &Path, samples: usize) -> Vec<Duration> {
                 break;
             }
         }
-        times.push(wall::uptime() - begin);
+        times.push(wall::uptime().saturating_sub(begin));
     }
     drop(client);
     runtime.block_on(daemon.stop());
@@ -191,7 +192,7 @@ fn wait_until_online(client: &mut WebSocket<TcpStream>, boards: usize) {
     let mut online = std::collections::BTreeSet::new();
     while online.len() < boards {
         let text = next(client);
-        for message in serde_json::from_str::<serde_json::Value>(&text).ok().into_iter() {
+        if let Ok(message) = serde_json::from_str::<serde_json::Value>(&text) {
             let tables = match message["type"].as_str() {
                 Some("snapshot") => message["tables"].as_array().cloned().unwrap_or_default(),
                 Some("table") => vec![message],
@@ -209,9 +210,8 @@ fn wait_until_online(client: &mut WebSocket<TcpStream>, boards: usize) {
 
 fn next(client: &mut WebSocket<TcpStream>) -> String {
     loop {
-        match client.read().expect("the stream goes on") {
-            Frame::Text(text) => return text.to_string(),
-            _ => {}
+        if let Frame::Text(text) = client.read().expect("the stream goes on") {
+            return text.to_string();
         }
     }
 }

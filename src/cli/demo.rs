@@ -118,7 +118,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 fn start(settings: &Settings) -> anyhow::Result<Daemon> {
     let mut settings = settings.clone();
     for _ in 0..4 {
-        match Daemon::start(settings.clone(), || ()) {
+        match Daemon::start(&settings, || ()) {
             Err(StartError::Serve(ServeError::Bind { listener, address, .. })) if address.port() != 0 => {
                 eprintln!("port {} for the {listener} listener is taken; using a free one", address.port());
                 let serve = &mut settings.serve;

@@ -13,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::config;
 use crate::daemon::{Daemon, Settings};
 
-/// Exit code for a bad configuration (EX_CONFIG).
+/// Exit code for a bad configuration (`EX_CONFIG`).
 const BAD_CONFIGURATION: u8 = 78;
 
 /// Arguments of `arbiterd run`.
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     runtime()?.block_on(async {
         let mut stop = Stop::install()?;
-        let daemon = Daemon::start(settings, watchdog())?;
+        let daemon = Daemon::start(&settings, watchdog())?;
         announce(&daemon);
         notify(&[NotifyState::Ready]);
         stop.wait().await;

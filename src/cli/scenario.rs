@@ -343,7 +343,7 @@ impl Run {
                 // Nothing but the journal survives: the hall is folded anew from its text.
                 "kill" => self.refold()?,
                 "restart" => {
-                    self.input(at, InputBody::Started { version: env!("CARGO_PKG_VERSION").to_owned() })
+                    self.input(at, InputBody::Started { version: env!("CARGO_PKG_VERSION").to_owned() });
                 }
                 "boards" => {
                     let mut names: Vec<String> = serde_json::from_value(value.clone())?;

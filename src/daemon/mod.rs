@@ -37,7 +37,7 @@ use crate::{
 use archive::ArchiveOutput;
 use outlets::Outlets;
 use publisher::Publisher;
-use spine::{MateAnswer, Spine};
+use spine::{Beat, MateAnswer, Spine};
 use store::Store;
 
 /// Sightings of boards that may wait for the hall.
@@ -85,7 +85,7 @@ impl Daemon {
     ///
     /// # Errors
     /// The journal or an address cannot be had. Nothing has been changed then.
-    pub fn start(settings: Settings, beat: impl FnMut() + Send + 'static) -> Result<Self, StartError> {
+    pub fn start(settings: &Settings, beat: impl FnMut() + Send + 'static) -> Result<Self, StartError> {
         let journal = Journal::open(&settings.journal)?;
         let desk = Feed::new(Audience::Desk);
         let public = Feed::new(Audience::Public);
@@ -128,9 +128,10 @@ impl Daemon {
                 outputs: outlets.status(),
             },
         )?;
-        let links = match settings.ports.is_empty() {
-            true => None,
-            false => Some(Links::start_with(ports, settings.ports.clone(), sight)?),
+        let links = if settings.ports.is_empty() {
+            None
+        } else {
+            Some(Links::start_with(ports, settings.ports.clone(), sight)?)
         };
         answer_questions(questions, answer)?;
         let stop = CancellationToken::new();
@@ -140,7 +141,7 @@ impl Daemon {
             store: Store::new(journal),
             outlets,
             links: links.as_ref().map(Links::handle),
-            bound_by_path: bound_by_path(&settings),
+            bound_by_path: bound_by_path(settings),
             sightings,
             orders,
             questions: question,
@@ -148,7 +149,7 @@ impl Daemon {
             stop: stop.clone(),
             beat: health(beat, Arc::clone(&trouble)),
         };
-        spine.begin(opening(&spine.hall, &settings));
+        spine.begin(opening(&spine.hall, settings));
         let spine = thread::Builder::new().name("hall".to_owned()).spawn(move || spine.run_to_end())?;
         Ok(Self { serving, links, spine: Some(spine), stop, trouble })
     }
@@ -215,10 +216,7 @@ impl Daemon {
     }
 }
 
-fn health(
-    mut beat: impl FnMut() + Send + 'static,
-    trouble: Arc<Mutex<Option<String>>>,
-) -> Box<dyn FnMut(&Hall, Option<&str>) + Send> {
+fn health(mut beat: impl FnMut() + Send + 'static, trouble: Arc<Mutex<Option<String>>>) -> Beat {
     Box::new(move |_, failure| {
         let mut trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner);
         if trouble.as_deref() != failure {
@@ -284,7 +282,7 @@ impl Spine {
         let inputs: Vec<Input> = bodies.map(|body| Input { at, body }).collect();
         let kept = self.store.keep(at, &inputs);
         let updates: Vec<Update> = inputs.iter().flat_map(|input| self.hall.apply(input)).collect();
-        self.show(updates, kept, at);
+        self.show(&updates, kept, at);
         self.ask();
     }
 

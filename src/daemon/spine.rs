@@ -49,9 +49,12 @@ pub(super) struct Spine {
     pub(super) answers: mpsc::Receiver<MateAnswer>,
     pub(super) stop: CancellationToken,
     /// Called at every turn of the loop: feeds the system's watchdog, tells health.
-    pub(super) beat: Box<dyn FnMut(&Hall, Option<&str>) + Send>,
+    pub(super) beat: Beat,
     pub(super) last: Timestamp,
 }
+
+/// Told the hall and why the journal cannot be written, if it cannot.
+pub(super) type Beat = Box<dyn FnMut(&Hall, Option<&str>) + Send>;
 
 type Reply = oneshot::Sender<Result<Vec<Update>, String>>;
 
@@ -143,15 +146,15 @@ impl Spine {
             shown.extend(updates);
         }
         shown.extend(self.hall.advance(now));
-        self.show(shown, kept, now);
+        self.show(&shown, kept, now);
         self.ask();
         (self.beat)(&self.hall, self.store.failure());
     }
 
     /// The desk sees everything at once; the public only what is on the disk and old enough.
-    pub(super) fn show(&mut self, updates: Vec<Update>, kept: Kept, now: Timestamp) {
-        self.outlets.desk(&updates);
-        self.outlets.queue(&updates);
+    pub(super) fn show(&mut self, updates: &[Update], kept: Kept, now: Timestamp) {
+        self.outlets.desk(updates);
+        self.outlets.queue(updates);
         if kept == Kept::Durable {
             self.outlets.release(now);
         }

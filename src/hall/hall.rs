@@ -109,9 +109,9 @@ impl Hall {
     /// # Errors
     /// Why not, and what to do.
     pub fn check(&self, command: &Command) -> Result<(), String> {
-        let table = |id: TableId| match self.tables.contains_key(&id) {
-            true => Ok(()),
-            false => Err(format!("there is no table {id} in this round")),
+        let table = |id: TableId| {
+            let known = self.tables.contains_key(&id);
+            if known { Ok(()) } else { Err(format!("there is no table {id} in this round")) }
         };
         let setup = |setup: &TableSetup| {
             if let Some(profile) = &setup.profile {
@@ -276,14 +276,14 @@ impl Hall {
                 self.push_round(at, updates);
                 for id in self.table_ids() {
                     let Some(setup) = self.tables.get(&id).map(|table| table.setup.clone()) else { continue };
-                    self.change_table(at, setup, updates);
+                    self.change_table(at, &setup, updates);
                 }
             }
             Command::Round { round } => self.open_round(at, round, updates),
             Command::Table { table } => {
                 if self.tables.contains_key(&table.table) {
                     let board = table.board.clone();
-                    self.change_table(at, table.clone(), updates);
+                    self.change_table(at, table, updates);
                     if let Some(board) = board {
                         self.bind(at, table.table, &board, updates);
                     }
@@ -339,7 +339,7 @@ impl Hall {
         }
     }
 
-    fn change_table(&mut self, at: Timestamp, setup: TableSetup, updates: &mut Vec<Update>) {
+    fn change_table(&mut self, at: Timestamp, setup: &TableSetup, updates: &mut Vec<Update>) {
         let (event, date) = (self.event.clone(), self.date.clone());
         let context = Context { event: &event, round: self.round, date: date.as_deref() };
         self.with_table(at, setup.table, updates, |table| table.change(setup.clone(), &context, at));

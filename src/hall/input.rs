@@ -46,6 +46,7 @@ pub struct Input {
 }
 
 /// The kinds of input.
+#[expect(clippy::large_enum_variant, reason = "inputs are read, applied and dropped one by one")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InputBody {
@@ -79,6 +80,7 @@ pub enum InputBody {
 }
 
 /// What arbiters and operators can order.
+#[expect(clippy::large_enum_variant, reason = "orders are rare and short-lived")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the fields repeat the command's own words")]

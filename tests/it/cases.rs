@@ -46,7 +46,7 @@ fn shared_cases() {
 }
 
 fn lines(faults: &[(String, String)]) -> String {
-    faults.iter().map(|(id, fault)| format!("{id}: {fault}\n")).collect()
+    faults.iter().map(|(id, fault)| format!("{id}: {fault}")).collect::<Vec<_>>().join("\n")
 }
 
 /// Replays a file; gives the number of scenarios and what failed, by id.

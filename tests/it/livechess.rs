@@ -360,7 +360,10 @@ fn livechess_command(folder: &std::path::Path) -> Option<std::path::PathBuf> {
         return None;
     };
     let venv = folder.join("venv");
-    assert!(run(python.as_ref(), &["-m", "venv", venv.to_str().unwrap()]), "a virtual environment");
+    assert!(
+        run(python.as_ref(), &["-m", "venv", venv.to_str().expect("a UTF-8 path")]),
+        "a virtual environment"
+    );
     let pip = venv.join("bin/pip");
     assert!(run(&pip, &["install", "--quiet", "livechess==0.1.0", "click<8.2"]), "the package installs");
     Some(venv.join("bin/livechess"))

@@ -92,7 +92,6 @@ pub(crate) fn parse(text: &str, folder: &Path) -> Result<Settings, Vec<Fault>> {
         ports: ports(&mut root, folder, &mut faults),
         serve: serve(&mut root, folder, &mut faults),
         publish: publish::publish(&mut root, folder, &mut faults),
-        ..Settings::default()
     };
     let settings = files(settings, &mut root, folder, &mut faults);
     root.finish(&mut faults);

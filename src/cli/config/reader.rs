@@ -153,13 +153,12 @@ impl<'t> Section<'t> {
         let (offset, number) = self.typed(key, &expected, faults, |value| {
             value.as_integer().map(|number| i64::from_str_radix(number.as_str(), number.radix()).ok())
         })?;
-        match number.and_then(|number| u32::try_from(number).ok()).filter(|number| range.contains(number)) {
-            Some(number) => Some((offset, number)),
-            None => {
-                faults.at(offset, format!("`{}`: expected {expected}", self.path(key)));
-                None
-            }
+        let number =
+            number.and_then(|number| u32::try_from(number).ok()).filter(|number| range.contains(number));
+        if number.is_none() {
+            faults.at(offset, format!("`{}`: expected {expected}", self.path(key)));
         }
+        number.map(|number| (offset, number))
     }
 
     /// A whole number in a range.

@@ -1,6 +1,7 @@
 //! The real program as a child process, and what its listeners say.
 
 use std::{
+    fmt::Write as _,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     path::{Path, PathBuf},
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 /// How long a test waits for anything before it fails. No test passes or fails on speed: this only
 /// ends a test that would hang.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(4);
 
 /// A running `arbiterd`.
 pub(crate) struct Daemon {
@@ -142,9 +143,14 @@ pub(crate) fn write_config(folder: &Path, boards: &[(u32, PathBuf)]) -> PathBuf 
          [desk]\nlisten = \"127.0.0.1:0\"\n[public]\nlisten = \"127.0.0.1:0\"\n",
     );
     for (index, (serial, port)) in boards.iter().enumerate() {
-        text += &format!("[[table]]\nnumber = {}\nboard = \"{serial}\"\n", index + 1);
-        text += &format!("white = \"White {0}\"\nblack = \"Black {0}\"\n", index + 1);
-        text += &format!("[[port]]\npath = {:?}\n", port.to_str().expect("a UTF-8 path"));
+        let number = index + 1;
+        let path = port.to_str().expect("a UTF-8 path");
+        writeln!(
+            text,
+            "[[table]]\nnumber = {number}\nboard = \"{serial}\"\nwhite = \"White {number}\"\n\
+             black = \"Black {number}\"\n[[port]]\npath = {path:?}"
+        )
+        .expect("a string takes all");
     }
     let path = folder.join("arbiterd.toml");
     std::fs::write(&path, text).expect("a writable folder");
