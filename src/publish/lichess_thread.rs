@@ -1,5 +1,4 @@
-//! The thread that talks to Lichess. What to send and what an answer means is left to
-//! [`Pusher`](super::lichess::Pusher).
+//! The thread that talks to Lichess. What to send and what an answer means is left to [`Pusher`].
 
 use std::{
     io,
