@@ -82,6 +82,22 @@ impl Sides {
     }
 }
 
+/// A ply as the tracker reads it, with the times known of the one that stood in its place.
+fn recorded(tracked: &crate::track::TrackedPly, before: Option<&Ply>) -> Ply {
+    Ply {
+        uci: tracked.uci,
+        san: tracked.san.clone(),
+        after: tracked.after.clone(),
+        irregular: tracked.irregular,
+        state: tracked.state,
+        source: tracked.source,
+        made_at: tracked.made_at,
+        pressed_at: before.and_then(|ply| ply.pressed_at),
+        clock: before.map_or(ByColor::default(), |ply| ply.clock),
+        elapsed: before.and_then(|ply| ply.elapsed),
+    }
+}
+
 /// One table of the hall.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
@@ -537,18 +553,7 @@ impl Table {
             let before = old.get(offset);
             let same = before.is_some_and(|ply| ply.uci == tracked.uci && ply.after == tracked.after);
             let kept = before.filter(|_| same);
-            let ply = Ply {
-                uci: tracked.uci,
-                san: tracked.san.clone(),
-                after: tracked.after.clone(),
-                irregular: tracked.irregular,
-                state: tracked.state,
-                source: tracked.source,
-                made_at: tracked.made_at,
-                pressed_at: before.and_then(|ply| ply.pressed_at),
-                clock: before.map_or(ByColor::default(), |ply| ply.clock),
-                elapsed: before.and_then(|ply| ply.elapsed),
-            };
+            let ply = recorded(tracked, before);
             if kept != Some(&ply) {
                 let index = from + offset;
                 let replaces = before.is_some() && !same;
@@ -578,18 +583,7 @@ impl Table {
     fn append_rest(&mut self, from: usize, plies: &[crate::track::TrackedPly], old: &[Ply]) {
         for (offset, tracked) in plies.iter().enumerate() {
             let before = old.get(offset).filter(|ply| ply.uci == tracked.uci);
-            let ply = Ply {
-                uci: tracked.uci,
-                san: tracked.san.clone(),
-                after: tracked.after.clone(),
-                irregular: tracked.irregular,
-                state: tracked.state,
-                source: tracked.source,
-                made_at: tracked.made_at,
-                pressed_at: before.and_then(|ply| ply.pressed_at),
-                clock: before.map_or(ByColor::default(), |ply| ply.clock),
-                elapsed: before.and_then(|ply| ply.elapsed),
-            };
+            let ply = recorded(tracked, before);
             self.out.push(UpdateBody::Ply {
                 index: from + offset,
                 ply: Box::new(ply.clone()),
