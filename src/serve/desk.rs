@@ -34,6 +34,7 @@ use super::{
     public::{StreamQuery, open_stream, round_pgn},
     report,
     web::Site,
+    ws::crowd::Crowd,
 };
 use crate::{
     event::import::{ImportOptions, import_round},
@@ -45,6 +46,7 @@ use crate::{
 
 pub(crate) struct DeskState {
     pub(crate) feed: Arc<Feed>,
+    pub(crate) crowd: Arc<Crowd>,
     pub(crate) commands: mpsc::Sender<CommandRequest>,
     pub(crate) tokens: Arc<RwLock<Tokens>>,
     /// Nobody has to sign in: loopback, and no tokens.
@@ -137,7 +139,8 @@ async fn stream(
 ) -> Response {
     match query.wanted(!who.sees_silent()) {
         Ok((from, wanted)) => {
-            open_stream(state.feed.clone(), from, wanted, request, &state.tasks, &state.metrics)
+            let who = Some(Box::new(who));
+            open_stream(&state.crowd, from, wanted, who, request, &state.tasks, &state.metrics)
         }
         Err(problem) => problem.into_response(),
     }

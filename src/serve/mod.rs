@@ -49,6 +49,7 @@ use self::{
     config::ListenConfig,
     listen::{Gate, Listening},
     metrics::ServeMetrics,
+    ws::crowd::Crowd,
 };
 use crate::hall::{Command, Update};
 
@@ -131,6 +132,7 @@ pub struct Serving {
     pub first_token: Option<String>,
     tokens: Arc<RwLock<Tokens>>,
     feeds: [Arc<Feed>; 2],
+    desk_crowd: Arc<Crowd>,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -162,6 +164,11 @@ impl Serving {
             }
         }
         let tokens = Arc::new(RwLock::new(tokens));
+        let desk_crowd = Crowd::new(desk_feed.clone(), Some(tokens.clone()));
+        let public_crowd = Crowd::new(public_feed.clone(), None);
+        for crowd in [&desk_crowd, &public_crowd] {
+            tasks.spawn(crowd.clone().serve());
+        }
         let mut serving = Self {
             desk: None,
             public: None,
@@ -169,6 +176,7 @@ impl Serving {
             first_token,
             tokens: tokens.clone(),
             feeds: [desk_feed.clone(), public_feed.clone()],
+            desk_crowd: desk_crowd.clone(),
             stop,
             tasks,
         };
@@ -177,6 +185,7 @@ impl Serving {
             let router = desk::router(
                 desk::DeskState {
                     feed: desk_feed.clone(),
+                    crowd: desk_crowd,
                     commands: commands.clone(),
                     tokens,
                     open,
@@ -197,6 +206,7 @@ impl Serving {
             let metrics = metrics.listener("public");
             let router = public::router(public::PublicState {
                 feed: public_feed,
+                crowd: public_crowd,
                 guard: access::guard::Guard::new(listen),
                 tasks: serving.tasks.clone(),
                 metrics: metrics.clone(),
@@ -266,9 +276,11 @@ impl Serving {
         });
     }
 
-    /// Replaces all tokens: those made or revoked meanwhile count from the next request on.
+    /// Replaces all tokens: those made or revoked meanwhile count from the next request on, and streams
+    /// opened with one that no longer stands end.
     pub fn set_tokens(&self, tokens: Tokens) {
         *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
+        self.desk_crowd.check_tokens();
     }
 
     /// Stops listening, lets running answers finish, tells all clients of the streams goodbye, and

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use tokio_util::task::TaskTracker;
 
 use super::{
-    access::guard::Guard,
+    access::{Who, guard::Guard},
     cloud,
     feed::{Feed, Wanted},
     metrics::ListenerMetrics,
@@ -22,12 +22,13 @@ use super::{
     pgn::{self, PgnCache},
     problem::Problem,
     web::Site,
-    ws::{upgrade::upgrade, viewer},
+    ws::{crowd::Crowd, upgrade::upgrade, viewer},
 };
 use crate::hall::TableId;
 
 pub(crate) struct PublicState {
     pub(crate) feed: Arc<Feed>,
+    pub(crate) crowd: Arc<Crowd>,
     pub(crate) guard: Guard,
     pub(crate) tasks: TaskTracker,
     pub(crate) metrics: ListenerMetrics,
@@ -99,26 +100,29 @@ impl StreamQuery {
 }
 
 async fn stream(State(state): Shared, Query(query): Query<StreamQuery>, request: Request) -> Response {
-    let (from, wanted) = match query.wanted(true) {
-        Ok(wanted) => wanted,
-        Err(problem) => return problem.into_response(),
-    };
-    open_stream(state.feed.clone(), from, wanted, request, &state.tasks, &state.metrics)
+    // Nothing silent comes here; and what all want alike is made once for all.
+    match query.wanted(false) {
+        Ok((from, wanted)) => {
+            open_stream(&state.crowd, from, wanted, None, request, &state.tasks, &state.metrics)
+        }
+        Err(problem) => problem.into_response(),
+    }
 }
 
-/// Opens the stream for a client that may have it.
+/// Opens the stream for a client that may have it; `who` is one who signed in.
 pub(crate) fn open_stream(
-    feed: Arc<Feed>,
+    crowd: &Arc<Crowd>,
     from: Option<u64>,
     wanted: Wanted,
+    who: Option<Box<Who>>,
     request: Request,
     tasks: &TaskTracker,
     metrics: &ListenerMetrics,
 ) -> Response {
-    let viewers = metrics.viewers.clone();
+    let (viewers, crowd) = (metrics.viewers.clone(), crowd.clone());
     upgrade(request, tasks, move |socket| async move {
         viewers.inc();
-        viewer::run(socket, feed, from, wanted).await;
+        viewer::run(socket, crowd, from, wanted, who).await;
         viewers.dec();
     })
 }

@@ -1,4 +1,4 @@
-"""python-chess reads a PGN file; one JSON line a game: tags, moves in UCI, clocks, errors."""
+"""python-chess reads a PGN file; one JSON line a game: tags, moves in UCI and SAN, clocks, errors."""
 import json
 import sys
 
@@ -10,6 +10,8 @@ with open(sys.argv[1], encoding="utf-8", newline="") as file:
         print(json.dumps({
             "tags": dict(game.headers),
             "moves": [node.uci() for node in nodes],
+            "sans": [node.san() for node in nodes],
             "clocks": [None if node.clock() is None else int(node.clock()) for node in nodes],
+            "board": game.end().board().board_fen(),
             "errors": [str(error) for error in game.errors],
         }))

@@ -112,7 +112,7 @@ fn with_illegal_move() -> Game {
     game
 }
 
-fn clients() -> PathBuf {
+pub(crate) fn clients() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/setup.sh");
     let status = Command::new("sh").arg(script).arg(&folder).status().expect("sh runs");
@@ -120,7 +120,7 @@ fn clients() -> PathBuf {
     folder
 }
 
-fn lines(command: &mut Command) -> Vec<Value> {
+pub(crate) fn lines(command: &mut Command) -> Vec<Value> {
     let output = command.output().expect("the reader runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("UTF-8");
@@ -199,7 +199,7 @@ fn a_game_cut_at_an_illegal_move_is_read_in_both_parts() {
     }
 }
 
-fn pgn_extract(file: &Path) -> Vec<Vec<String>> {
+pub(crate) fn pgn_extract(file: &Path) -> Vec<Vec<String>> {
     let program =
         if Path::new("/usr/games/pgn-extract").exists() { "/usr/games/pgn-extract" } else { "pgn-extract" };
     let output = Command::new(program)

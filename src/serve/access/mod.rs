@@ -129,18 +129,30 @@ pub(crate) struct Who {
     pub(crate) name: String,
     pub(crate) role: Role,
     pub(crate) tables: Option<Vec<TableId>>,
+    /// The hash of the token shown; none where nobody has to sign in.
+    pub(crate) sha256: Option<String>,
 }
 
 impl From<&Grant> for Who {
     fn from(grant: &Grant) -> Self {
-        Self { name: grant.name.clone(), role: grant.role, tables: grant.tables.clone() }
+        Self {
+            name: grant.name.clone(),
+            role: grant.role,
+            tables: grant.tables.clone(),
+            sha256: Some(grant.sha256.clone()),
+        }
     }
 }
 
 impl Who {
     /// Someone at this machine, where nobody has to sign in.
     pub(crate) fn local() -> Self {
-        Self { name: "local".to_owned(), role: Role::ChiefArbiter, tables: None }
+        Self { name: "local".to_owned(), role: Role::ChiefArbiter, tables: None, sha256: None }
+    }
+
+    /// The token still stands and says the same.
+    pub(crate) fn holds(&self, tokens: &Tokens) -> bool {
+        self.sha256.is_none() || tokens.0.iter().any(|grant| *self == Self::from(grant))
     }
 
     /// May see alerts that are for the arbiter alone (Laws 12.6).
@@ -201,6 +213,7 @@ mod tests {
             name: "x".to_owned(),
             role,
             tables: tables.map(|tables| tables.into_iter().map(TableId).collect()),
+            sha256: None,
         };
         let table = TableId(3);
         let result = Command::Entry { table, entry: Entry::Result { result: GameResult::Draw } };

@@ -24,11 +24,7 @@ use bytes::Bytes;
 use serde_json::json;
 use tokio::sync::watch;
 
-use self::{
-    past::Past,
-    ring::{Entry, Ring},
-    snapshot::Fragments,
-};
+use self::{past::Past, ring::Ring, snapshot::Fragments};
 use super::ws::frame::text_frame;
 use crate::{
     hall::{Seq, TableId, Update, UpdateBody, View},
@@ -36,6 +32,7 @@ use crate::{
 };
 
 pub use past::RoundGame;
+pub(crate) use ring::Entry;
 
 /// Version of the stream's schema.
 pub const STREAM_VERSION: u32 = 1;
@@ -87,7 +84,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    fn wants(&self, entry: &Entry) -> bool {
+    pub(crate) fn wants(&self, entry: &Entry) -> bool {
         if entry.silent && self.without_silent {
             return false;
         }
@@ -97,16 +94,31 @@ impl Wanted {
         }
     }
 
-    fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         self.tables.is_none() && !self.without_silent
     }
 }
 
-/// A client's place in the stream.
+/// Where a client that joins begins.
 #[derive(Debug)]
-pub struct Cursor {
-    next: u64,
-    wanted: Wanted,
+pub(crate) struct Start {
+    /// Its place in the stream.
+    pub(crate) next: u64,
+    /// What it is sent first.
+    pub(crate) hello: Bytes,
+    /// What it is sent then, if it does not go on from where it was.
+    pub(crate) snapshot: Bytes,
+}
+
+/// What came since a place, to be given to many clients at once.
+#[derive(Debug)]
+pub(crate) struct Window {
+    /// The place of the first entry.
+    pub(crate) first: u64,
+    /// In order, without gaps.
+    pub(crate) entries: Vec<Entry>,
+    /// The feed has ended.
+    pub(crate) closed: bool,
 }
 
 impl Feed {
@@ -223,14 +235,14 @@ impl Feed {
         current_round(&self.read().view)
     }
 
-    /// Becomes ready when there may be more for a client.
+    /// Becomes ready when there may be more.
     pub(crate) fn subscribe(&self) -> watch::Receiver<()> {
         self.wake.subscribe()
     }
 
-    /// A client joins: its place, and the first bytes to send it. With `from` it goes on after that
-    /// number if everything since is still here; else it gets a snapshot.
-    pub(crate) fn join(&self, from: Option<u64>, wanted: Wanted) -> (Cursor, Bytes) {
+    /// A client joins. With `from` it goes on after that number if everything since is still here;
+    /// else it gets a snapshot.
+    pub(crate) fn join(&self, from: Option<u64>, wanted: &Wanted) -> Start {
         if !self.read().restored.is_empty() {
             self.write().settle();
         }
@@ -239,53 +251,58 @@ impl Feed {
             let now = shared.view.seq.0;
             if let Some(next) = shared.ring.after(from, now) {
                 let hello = text_frame(&hello(&shared.view, now));
-                return (Cursor { next, wanted }, hello);
+                return Start { next, hello, snapshot: Bytes::new() };
             }
         }
-        let snapshot = self.snapshot(&wanted);
+        let snapshot = self.snapshot(wanted);
         let hello = text_frame(&hello(&self.read().view, snapshot.seq));
-        let mut first = Vec::with_capacity(hello.len() + snapshot.frame.len());
-        first.extend_from_slice(&hello);
-        first.extend_from_slice(&snapshot.frame);
-        (Cursor { next: snapshot.next, wanted }, Bytes::from(first))
+        Start { next: snapshot.next, hello, snapshot: snapshot.frame }
     }
 
-    /// Moves a client that fell behind to the present; answers the snapshot to send it.
-    pub(crate) fn catch_up(&self, cursor: &mut Cursor) -> Bytes {
-        let snapshot = self.snapshot(&cursor.wanted);
-        cursor.next = snapshot.next;
-        snapshot.frame
+    /// For a client that fell behind: its place at present, and the snapshot to send it.
+    pub(crate) fn catch_up(&self, wanted: &Wanted) -> (u64, Bytes) {
+        let snapshot = self.snapshot(wanted);
+        (snapshot.next, snapshot.frame)
     }
 
-    /// The one frame that is next for a client who lacks nothing else: the usual case, made cheap.
-    pub(crate) fn only_one(&self, cursor: &Cursor) -> Option<Bytes> {
+    /// There is nothing after this place, and more may come.
+    pub(crate) fn is_at_end(&self, place: u64) -> bool {
         let shared = self.read();
-        if shared.closed || shared.ring.end() != cursor.next + 1 {
-            return None;
-        }
-        let entry = shared.ring.since(cursor.next)?.next()?;
-        cursor.wanted.wants(entry).then(|| entry.frame.clone())
+        !shared.closed && shared.ring.end() == place
     }
 
-    /// Fills `batch` with what is next for a client. The places it came from are answered in
-    /// `places`, so that the client can step on when they are sent.
-    pub(crate) fn pending(&self, cursor: &mut Cursor, batch: &mut Batch) -> Pending {
+    /// What came since `place`, or since the oldest message still here: about `bytes` of it at most.
+    pub(crate) fn window(&self, place: u64, bytes: usize) -> Window {
+        let shared = self.read();
+        let first = place.max(shared.ring.start());
+        let mut size = 0;
+        let entries = shared.ring.since(first).into_iter().flatten().take_while(|entry| {
+            let fits = size == 0 || size + entry.frame.len() <= bytes;
+            size += entry.frame.len();
+            fits
+        });
+        Window { first, entries: entries.cloned().collect(), closed: shared.closed }
+    }
+
+    /// Fills `batch` with what is next for a client at `place`, which moves on over what it does not
+    /// want.
+    pub(crate) fn pending(&self, place: &mut u64, wanted: &Wanted, batch: &mut Batch) -> Pending {
         let shared = self.read();
         if shared.closed {
             return Pending::Closed;
         }
-        let Some(entries) = shared.ring.since(cursor.next) else { return Pending::Behind };
-        let mut place = cursor.next;
+        let Some(entries) = shared.ring.since(*place) else { return Pending::Behind };
+        let mut next = *place;
         for entry in entries {
             if batch.is_full() {
                 return Pending::Some;
             }
-            place += 1;
-            if cursor.wanted.wants(entry) {
-                batch.push(entry.frame.clone(), place);
+            next += 1;
+            if wanted.wants(entry) {
+                batch.push(entry.frame.clone(), next);
             } else if batch.is_empty() {
                 // Nothing waits before it: step over at once.
-                cursor.next = place;
+                *place = next;
             }
         }
         if batch.is_empty() { Pending::Nothing } else { Pending::Some }
@@ -301,13 +318,6 @@ impl Feed {
 
     fn fragments(&self) -> MutexGuard<'_, Fragments> {
         self.fragments.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Cursor {
-    /// One entry was sent.
-    pub(crate) fn step(&mut self) {
-        self.next += 1;
     }
 }
 
@@ -339,18 +349,9 @@ impl Batch {
     /// About the most bytes joined in one write.
     const BYTES: usize = 32 << 10;
 
-    /// An empty batch, or one that begins with the rest of a frame.
-    pub(crate) fn new(cursor: &Cursor, rest: &Bytes) -> Self {
-        let mut batch = Self {
-            frames: [const { Bytes::new() }; Self::FRAMES],
-            places: [0; Self::FRAMES],
-            count: 0,
-            bytes: 0,
-        };
-        if !rest.is_empty() {
-            batch.push(rest.clone(), cursor.next);
-        }
-        batch
+    /// An empty batch.
+    pub(crate) fn new() -> Self {
+        Self { frames: [const { Bytes::new() }; Self::FRAMES], places: [0; Self::FRAMES], count: 0, bytes: 0 }
     }
 
     fn is_full(&self) -> bool {
@@ -361,7 +362,7 @@ impl Batch {
         self.count == 0
     }
 
-    fn push(&mut self, frame: Bytes, place: u64) {
+    pub(crate) fn push(&mut self, frame: Bytes, place: u64) {
         self.bytes += frame.len();
         self.frames[self.count] = frame;
         self.places[self.count] = place;
@@ -374,12 +375,12 @@ impl Batch {
     }
 
     /// `sent` bytes of it left: moves the client on and answers the rest of a frame cut in two.
-    pub(crate) fn sent(&self, mut sent: usize, cursor: &mut Cursor) -> Bytes {
+    pub(crate) fn sent(&self, mut sent: usize, next: &mut u64) -> Bytes {
         for (frame, place) in self.frames().iter().zip(self.places) {
             if sent == 0 {
                 break;
             }
-            cursor.next = place;
+            *next = place;
             if sent < frame.len() {
                 return frame.slice(sent..);
             }

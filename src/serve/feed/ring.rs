@@ -52,6 +52,11 @@ impl Ring {
         }
     }
 
+    /// The place of the oldest entry still here.
+    pub(crate) fn start(&self) -> u64 {
+        self.first
+    }
+
     /// The place after the newest entry.
     pub(crate) fn end(&self) -> u64 {
         self.first + self.entries.len() as u64

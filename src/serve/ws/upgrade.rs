@@ -53,7 +53,8 @@ where
         match upgrade.await {
             Ok(upgraded) => {
                 let socket = match upgraded.downcast::<TokioIo<TcpStream>>() {
-                    Ok(parts) => Socket::Tcp(parts.io.into_inner(), parts.read_buf),
+                    // A copy: the buffer it may be the end of is large.
+                    Ok(parts) => Socket::Tcp(parts.io.into_inner(), Bytes::copy_from_slice(&parts.read_buf)),
                     Err(upgraded) => Socket::Other(Box::pin(TokioIo::new(upgraded))),
                 };
                 serve(socket).await;

@@ -1,6 +1,7 @@
 //! What several tests need: temporary folders, free ports, deadlines, the shared data if present.
 
 pub(crate) mod daemon;
+pub(crate) mod follower;
 pub(crate) mod house;
 pub(crate) mod net;
 pub(crate) mod script;

@@ -82,6 +82,21 @@ impl Script {
         self.update(Some(table), UpdateBody::Table(Box::new(info)))
     }
 
+    /// Where a table's game stands.
+    pub(crate) fn position(&self, table: u32) -> &Position {
+        &self.games.get(&table).expect("a game").0
+    }
+
+    /// How many plies it has.
+    pub(crate) fn plies(&self, table: u32) -> usize {
+        self.games.get(&table).expect("a game").1
+    }
+
+    /// A table's game has so many plies after a correction, and stands here.
+    pub(crate) fn undone(&mut self, table: u32, plies: usize, position: Position) {
+        self.games.insert(table, (position, plies));
+    }
+
     /// A move of this state.
     pub(crate) fn ply(&mut self, table: u32, uci: &str, state: PlyState) -> Update {
         let (position, index) = self.games.get(&table).cloned().expect("a game");
