@@ -4,6 +4,7 @@
 //! journal, the outputs write what they still hold, the listeners say goodbye.
 
 mod archive;
+mod lines;
 mod outlets;
 mod publisher;
 mod recovery;
@@ -14,7 +15,7 @@ mod store;
 use std::{
     collections::BTreeSet,
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     thread,
     time::Duration,
 };
@@ -117,6 +118,9 @@ impl Daemon {
         let ports = LinksHandle::default();
         let mut registry = Registry::with_prefix("arbiterd");
         registry.register_collector(ports.metrics());
+        // The ports are opened after the listeners: until then there is nothing to tell of them.
+        let opened: Arc<OnceLock<LinksHandle>> = Arc::default();
+        let told = Arc::clone(&opened);
         let serving = Serving::start(
             settings.serve.clone(),
             Deps {
@@ -126,6 +130,9 @@ impl Daemon {
                 registry,
                 ready: Arc::new(ready),
                 outputs: outlets.status(),
+                lines: Arc::new(move || {
+                    lines::lines_json(&told.get().map(LinksHandle::health).unwrap_or_default())
+                }),
             },
         )?;
         let links = if settings.ports.is_empty() {
@@ -133,6 +140,9 @@ impl Daemon {
         } else {
             Some(Links::start_with(ports, settings.ports.clone(), sight)?)
         };
+        if let Some(links) = &links {
+            let _ = opened.set(links.handle());
+        }
         answer_questions(questions, answer)?;
         let stop = CancellationToken::new();
         let mut spine = Spine {

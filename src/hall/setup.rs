@@ -36,6 +36,7 @@ pub(super) fn table_info(setup: &TableSetup, context: &Context<'_>, number: u64)
         status: TableStatus::Waiting,
         link: LinkView { board: setup.board.clone(), ..LinkView::default() },
         counts: Value::Null,
+        muted: Vec::new(),
     }
 }
 

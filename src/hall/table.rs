@@ -471,6 +471,8 @@ impl Table {
         } else {
             self.muted.remove(&code);
         }
+        self.info.muted = self.muted.iter().copied().collect();
+        self.announce();
     }
 
     /// The answer to a long question.

@@ -9,7 +9,7 @@ use shakmaty::{Color, Piece, Square};
 use super::{BoardKey, TableId};
 use crate::{
     event::Player,
-    laws::Alert,
+    laws::{Alert, Code},
     record::{GameResult, Ply, PlyState, Position, ResultReason, ResultState, Seconds, Tags, Timestamp},
     wire::BatteryReading,
 };
@@ -147,6 +147,8 @@ pub struct TableInfo {
     pub link: LinkView,
     /// Desk only: the tallies kept by the referee (made, completed, illegal, obligations…).
     pub counts: Value,
+    /// Desk only: kinds of alerts that are muted at this table.
+    pub muted: Vec<Code>,
 }
 
 impl Update {
@@ -255,6 +257,7 @@ impl TableInfo {
             message["link"] = json!(self.link);
             message["profile"] = json!(self.profile);
             message["counts"] = self.counts.clone();
+            message["muted"] = json!(self.muted);
         } else {
             message["link"] = json!({"online": self.link.online});
         }

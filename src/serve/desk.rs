@@ -56,6 +56,7 @@ pub(crate) struct DeskState {
     pub(crate) registry: Arc<Mutex<Registry>>,
     pub(crate) ready: Arc<dyn Fn() -> Result<(), String> + Send + Sync>,
     pub(crate) outputs: Arc<dyn Fn() -> Value + Send + Sync>,
+    pub(crate) lines: Arc<dyn Fn() -> Value + Send + Sync>,
     pub(crate) metrics: ListenerMetrics,
     /// Served over TLS, so that the cookie can be kept to it.
     pub(crate) secure: bool,
@@ -79,6 +80,7 @@ pub(crate) fn router(state: DeskState, body: usize) -> Router {
         .route("/api/v1/tables/{table}/mute", post(mute))
         .route("/api/v1/alerts", get(alerts))
         .route("/api/v1/outputs", get(outputs))
+        .route("/api/v1/links", get(links))
         .route("/api/v1/incidents", get(incidents))
         .route("/api/v1/event", get(event).post(set_event))
         .route("/api/v1/round", get(event).post(set_round))
@@ -268,6 +270,11 @@ async fn alerts(
 /// How what goes out by itself stands: Lichess, hooks.
 async fn outputs(State(state): Shared) -> Json<Value> {
     Json((state.outputs)())
+}
+
+/// How the lines to the boards stand, with their counters.
+async fn links(State(state): Shared) -> Json<Value> {
+    Json((state.lines)())
 }
 
 #[derive(Debug, Deserialize)]

@@ -83,6 +83,8 @@ pub struct Deps {
     pub ready: Arc<dyn Fn() -> Result<(), String> + Send + Sync>,
     /// How the outputs stand (Lichess, hooks): an array for the desk.
     pub outputs: Arc<dyn Fn() -> serde_json::Value + Send + Sync>,
+    /// How the lines to the boards stand: an array for the desk.
+    pub lines: Arc<dyn Fn() -> serde_json::Value + Send + Sync>,
 }
 
 /// Why the listeners did not start.
@@ -144,7 +146,8 @@ impl Serving {
     /// An address that cannot be had, a desk that would be open to the network, TLS files that do not
     /// serve.
     pub fn start(config: ServeConfig, deps: Deps) -> Result<Self, ServeError> {
-        let Deps { desk: desk_feed, public: public_feed, commands, mut registry, ready, outputs } = deps;
+        let Deps { desk: desk_feed, public: public_feed, commands, mut registry, ready, outputs, lines } =
+            deps;
         let metrics = ServeMetrics::register(&mut registry);
         let registry = Arc::new(Mutex::new(registry));
         let stop = CancellationToken::new();
@@ -194,6 +197,7 @@ impl Serving {
                     registry,
                     ready,
                     outputs,
+                    lines,
                     metrics: metrics.clone(),
                     secure: listen.tls.is_some(),
                     pgn: pgn::PgnCache::default(),

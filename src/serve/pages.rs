@@ -1,5 +1,10 @@
 //! How the pages' files are sent: with their type, a strong `ETag`, and headers that let a page load
 //! nothing from elsewhere. Which files there are is left to [`web`](super::web).
+//!
+//! A page names its files below `/web/VERSION/`, so a browser that has them asks for none of them again;
+//! another version of the program has other addresses.
+
+use std::sync::OnceLock;
 
 use axum::{body::Body, http::Uri, response::Response};
 use bytes::Bytes;
@@ -21,10 +26,12 @@ pub(crate) fn page(site: Site, method: &Method, uri: &Uri, headers: &HeaderMap) 
     if !matches!(*method, Method::GET | Method::HEAD) {
         return Err(Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this address only answers GET"));
     }
-    let Some(asset) = web::find(site, uri.path()) else {
+    let (path, current) = unversioned(uri.path());
+    let Some(asset) = web::find(site, &path) else {
         return Err(Problem::not_found(format!("there is nothing at {}", uri.path())));
     };
-    let mut response = tagged(headers, asset.media, Bytes::from_static(asset.bytes));
+    let content = if asset.path == "/" { html(site, asset) } else { Bytes::from_static(asset.bytes) };
+    let mut response = tagged(headers, asset.media, content);
     let mut policy = POLICY.to_owned();
     // A viewer's page may be shown inside a club's page; the desk must not be framed at all.
     if site == Site::Desk {
@@ -35,8 +42,50 @@ pub(crate) fn page(site: Site, method: &Method, uri: &Uri, headers: &HeaderMap) 
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    let keep = if current { "public, max-age=31536000, immutable" } else { "no-cache" };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
     Ok(response)
+}
+
+/// The path without a version, and whether that was this program's. A page of an earlier run may
+/// still ask for its own version's files: it gets what there is now, and keeps none of it.
+fn unversioned(path: &str) -> (String, bool) {
+    let found = path.strip_prefix("/web/").and_then(|rest| rest.split_once('/'));
+    match found {
+        Some((version, file))
+            if version.len() == VERSION_DIGITS && version.bytes().all(|digit| digit.is_ascii_hexdigit()) =>
+        {
+            (format!("/web/{file}"), version == self::version())
+        }
+        _ => (path.to_owned(), false),
+    }
+}
+
+/// Length of a version in the address.
+const VERSION_DIGITS: usize = 12;
+
+/// What tells the files of this program from those of another.
+fn version() -> &'static str {
+    static VERSION: OnceLock<String> = OnceLock::new();
+    VERSION.get_or_init(|| {
+        let mut hash = Sha256::new();
+        for asset in web::all(Site::Desk).chain(web::all(Site::Public)) {
+            hash.update(asset.path);
+            hash.update(asset.bytes);
+        }
+        hex(&hash.finalize())[..VERSION_DIGITS].to_owned()
+    })
+}
+
+/// A listener's page, with the version in the addresses of its files.
+fn html(site: Site, page: &web::Asset) -> Bytes {
+    static PAGES: [OnceLock<Bytes>; 2] = [const { OnceLock::new() }; 2];
+    let slot = &PAGES[usize::from(site == Site::Desk)];
+    let written = || {
+        let text = String::from_utf8_lossy(page.bytes).replace("\"/web/", &format!("\"/web/{}/", version()));
+        Bytes::from(text)
+    };
+    slot.get_or_init(written).clone()
 }
 
 /// A strong `ETag` for this content.
@@ -76,4 +125,51 @@ fn is_known(headers: &HeaderMap, tag: &str) -> bool {
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .any(|theirs| theirs.trim() == "*" || bare(theirs) == ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn get(path: &str) -> Response {
+        page(Site::Public, &Method::GET, &path.parse().unwrap(), &HeaderMap::new()).unwrap()
+    }
+
+    fn cached(response: &Response) -> &str {
+        response.headers()[header::CACHE_CONTROL].to_str().unwrap()
+    }
+
+    #[test]
+    fn files_under_this_version_are_kept_and_others_are_asked_for_again() {
+        let file = format!("/web/{}/shared/board.js", version());
+        assert!(cached(&get(&file)).contains("immutable"));
+        assert_eq!(cached(&get("/web/0123456789ab/shared/board.js")), "no-cache");
+        assert_eq!(cached(&get("/web/shared/board.js")), "no-cache");
+        assert_eq!(cached(&get("/")), "no-cache");
+        assert!(
+            page(
+                Site::Public,
+                &Method::GET,
+                &"/web/0123456789ab/desk/main.js".parse().unwrap(),
+                &HeaderMap::new()
+            )
+            .is_err()
+        );
+    }
+
+    #[test]
+    fn a_page_names_only_files_of_this_version() {
+        for site in [Site::Desk, Site::Public] {
+            let page = html(site, web::find(site, "/").unwrap());
+            let text = std::str::from_utf8(&page).unwrap();
+            let named = text.split('"').filter(|part| part.starts_with("/web/"));
+            let mut count = 0;
+            for path in named {
+                let (file, current) = unversioned(path);
+                assert!(current && web::find(site, &file).is_some(), "{path}");
+                count += 1;
+            }
+            assert!(count > 10);
+        }
+    }
 }

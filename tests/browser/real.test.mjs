@@ -127,7 +127,7 @@ test('a file of pairings is read, its repairs are shown, and nothing changes bef
   const before = (await tables()).map((table) => table.players.white.name);
   await page.setInputFiles('#import-file', { name: 'round.pgn', mimeType: 'application/x-chess-pgn', buffer: Buffer.from(pgn) });
   await page.waitForSelector('dialog .pairings');
-  assert.deepEqual(await page.locator('.pairings li span').allTextContents(), ['First, A – Second, B', 'Third, C – Fourth, D']);
+  assert.deepEqual(await page.locator('.pairings li div').allTextContents(), ['First, A – Second, B', 'Third, C – Fourth, D']);
   assert.match(await page.locator('dialog p').first().textContent(), /Round 2: 2 tables/);
   await accessible(page, 'import');
   await page.getByRole('button', { name: 'Cancel' }).click();

@@ -353,6 +353,7 @@ async fn a_desk_without_tokens_never_opens_to_the_network() {
             registry: prometheus_client::registry::Registry::with_prefix("arbiterd"),
             ready: Arc::new(|| Err("the journal is not there".to_owned())),
             outputs: Arc::new(|| serde_json::json!([])),
+            lines: Arc::new(|| serde_json::json!([])),
         }
     };
     let mut config =

@@ -61,13 +61,19 @@ const SHARED: &[&[Asset]] = &[
 /// Files of the desk alone.
 const DESK: &[&[Asset]] = &[
     assets!("text/javascript; charset=utf-8":
-        "desk/alert.js" "desk/api.js" "desk/attention.js" "desk/caller.js" "desk/claim.js"
-        "desk/corrections.js" "desk/dialogs.js" "desk/entries.js" "desk/hall.js" "desk/line.js"
-        "desk/log.js" "desk/main.js" "desk/picker.js" "desk/round.js" "desk/scene.js" "desk/table.js"
-        "desk/timeline.js" "desk/trace.js"
+        "desk/alert.js" "desk/api.js" "desk/attention.js" "desk/caller.js" "desk/checks.js" "desk/claim.js"
+        "desk/corrections.js" "desk/dialogs.js" "desk/entries.js" "desk/hall.js" "desk/health.js"
+        "desk/help.js" "desk/imports.js" "desk/line.js" "desk/log.js" "desk/main.js" "desk/picker.js"
+        "desk/print.js" "desk/results.js" "desk/round.js" "desk/scene.js" "desk/sheet.js" "desk/table.js" "desk/timeline.js"
+        "desk/trace.js"
     ),
-    assets!("text/css; charset=utf-8": "desk/desk.css"),
-    assets!("application/json": "lang/desk.en.json" "lang/desk.ru.json"),
+    assets!("text/css; charset=utf-8": "desk/desk.css" "desk/tools.css"),
+    assets!("application/json": "lang/desk.en.json" "lang/desk.ru.json" "lang/tools.en.json" "lang/tools.ru.json"),
+    assets!("image/jpeg":
+        "help/attention.en.jpg" "help/attention.ru.jpg" "help/claim.en.jpg" "help/claim.ru.jpg"
+        "help/round.en.jpg" "help/round.ru.jpg" "help/table.en.jpg" "help/table.ru.jpg"
+        "help/trace.en.jpg" "help/trace.ru.jpg"
+    ),
 ];
 
 /// Files of the viewer alone.

@@ -32,6 +32,7 @@ impl House {
             registry: prometheus_client::registry::Registry::with_prefix("arbiterd"),
             ready: Arc::new(|| Ok(())),
             outputs: Arc::new(|| serde_json::json!([])),
+            lines: Arc::new(|| serde_json::json!([])),
         };
         Self { serving: Serving::start(config, deps).expect("free ports"), desk, public, commands }
     }

@@ -1,15 +1,16 @@
 // One alert on the screen: what happened, what to do, how sure, under which article, and the buttons.
 
 import { diagram } from '../shared/board.js';
-import { notation, sanOf, square, stateOf } from '../shared/chess.js';
+import { moveSquares, notation, sanOf, square, stateOf } from '../shared/chess.js';
 import { clockText } from '../shared/clock.js';
 import { el, fill, icon, iconButton, setText } from '../shared/dom.js';
-import { ownText, t, timeOfDay } from '../shared/i18n.js';
+import { has, loadWords, ownText, t, timeOfDay } from '../shared/i18n.js';
 import { playerText, resultText } from '../shared/people.js';
 import { pref } from '../shared/prefs.js';
 import { fenAt } from '../shared/store.js';
 import { enter, order } from './api.js';
 import { askText, attempt, confirm } from './dialogs.js';
+import { confirmResult } from './results.js';
 
 const ORDER = ['decides', 'go-now', 'look', 'note', 'log'];
 
@@ -84,10 +85,11 @@ export class AlertCard {
   }
 
   update(table, alert) {
-    if (this.alert === alert && this.players === table.players && this.style === pref('notation', 'en')) return;
+    if (this.alert === alert && this.players === table.players && this.outcome === table.result && this.style === pref('notation', 'en')) return;
     this.alert = alert;
     this.table = table;
     this.players = table.players;
+    this.outcome = table.result;
     this.style = pref('notation', 'en');
     const [what, todo] = sentences(ownText(alert.text));
     this.root.className = `alert ${alert.severity} ${alert.state}`;
@@ -96,18 +98,25 @@ export class AlertCard {
     const buttons = [];
     if (may.acknowledge && alert.state === 'open') buttons.push(el('button', { type: 'button', class: 'button primary', on: { click: () => this.#acknowledge() } }, icon('check'), el('span', { text: t('seen') })));
     if (may.acknowledge) buttons.push(el('button', { type: 'button', class: 'button', text: t('resolve'), on: { click: () => this.#resolve() } }));
-    if (alert.advice?.result && may.enter && !(table.result?.state === 'final')) buttons.push(el('button', { type: 'button', class: 'button strong', on: { click: () => this.#result(alert.advice.result) } }, icon('flag'), el('span', { text: t('confirm-result', { result: resultText(alert.advice.result) }) })));
+    // What the alert proposes, or what the board itself has ended with.
+    const offered = alert.advice?.result ?? (alert.severity === 'decides' && table.result?.state === 'proposed' ? table.result.value : null);
+    if (offered && may.enter && table.result?.state !== 'final') buttons.push(el('button', { type: 'button', class: 'button strong', on: { click: () => confirmResult(this.table, offered) } }, icon('flag'), el('span', { text: t('confirm-result', { result: resultText(offered) }) })));
     buttons.push(el('a', { class: 'button', href: this.#traceLink() }, icon('trace'), el('span', { text: t('trace') })));
     if (alert.advice?.line?.length) buttons.push(el('button', { type: 'button', class: 'button', text: t('show-line'), on: { click: () => this.#line() } }));
     const marks = {
       look: (alert.advice?.squares ?? []).map(square),
       from: [...(alert.advice?.must_move_from ?? []), ...(alert.advice?.must_capture ?? [])].map(square),
     };
-    const picture = alert.advice?.restore_fen;
+    const restore = alert.advice?.restore_fen;
+    // Where nothing has to be restored: the position it happened in, so that the table need not be opened for it.
+    const then = !restore && !this.inTable && !isQuiet(alert) && alert.ply > 0 && alert.ply <= table.plies.length ? alert.ply : null;
+    if (then !== null && !marks.look.length && !marks.from.length) marks.last = moveSquares(table.plies[then - 1].uci);
+    const picture = restore ?? (then === null ? null : fenAt(table, then - 1));
+    const caption = t(restore ? 'advice.restore' : 'advice.at');
     fill(this.root,
       el('div', { class: 'alert-head' },
         this.inTable ? null : el('a', { class: 'table-number', href: `#/table/${table.table}`, 'aria-label': t('table', { n: table.table }) }, el('b', { text: String(table.table) })),
-        this.inTable ? null : el('span', { class: 'pair', text: `${playerText(table.players.white)} – ${playerText(table.players.black)}` }),
+        this.inTable ? null : el('p', { class: 'pair', text: `${playerText(table.players.white)} – ${playerText(table.players.black)}` }),
         el('span', { class: 'severity', text: t(`severity.${alert.severity}`) }), this.ageNode,
         may.correct && iconButton('mute', t('mute'), () => this.#mute())),
       el('div', { class: 'alert-body' },
@@ -121,7 +130,7 @@ export class AlertCard {
             alert.state === 'acknowledged' && el('li', { text: alert.by ? t('seen-by', { name: alert.by }) : t('seen') }),
             this.deadline = alert.deadline ? el('li', { class: 'strong' }) : null),
           el('div', { class: 'alert-actions' }, buttons)),
-        picture && el('figure', {}, diagram(picture, { marks, label: t('advice.restore') }), el('figcaption', { text: t('advice.restore') }))));
+        picture && el('figure', { class: restore ? 'restore' : 'then' }, diagram(picture, { marks, label: caption }), el('figcaption', { text: caption }))));
     this.tick(this.context.store.now());
   }
 
@@ -145,14 +154,10 @@ export class AlertCard {
     await attempt(() => enter(this.number, { act: 'resolve', alert: this.alert.id, note }), t('resolved'));
   }
 
-  async #result(result) {
-    const yes = await confirm(t('confirm-result', { result: resultText(result) }), t('confirm-result.text', { n: this.number, white: playerText(this.table.players.white), black: playerText(this.table.players.black) }));
-    if (yes) await attempt(() => enter(this.number, { act: 'result', result }), t('done.result', { result: resultText(result) }), { undo: () => enter(this.number, { act: 'reopen' }) });
-  }
-
   async #mute() {
     const { code } = this.alert;
-    const yes = await confirm(t('mute'), t('mute.text', { code, n: this.number }));
+    await loadWords('tools');
+    const yes = await confirm(t('mute'), t('mute.text', { code: has(`code.${code}`) ? t(`code.${code}`) : code, n: this.number }));
     if (yes) await attempt(() => order({ do: 'mute', table: this.number, code, muted: true }), t('muted'), { undo: () => order({ do: 'mute', table: this.number, code, muted: false }) });
   }
 

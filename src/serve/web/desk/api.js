@@ -74,3 +74,13 @@ export function alerts() {
 export function readImport(file, round = null) {
   return ask(`/api/v1/import${round === null ? '' : `?round=${round}`}`, { method: 'POST', body: file, type: 'application/octet-stream' });
 }
+
+/** Reads a typed score sheet against the rules, without changing anything: `{plies, san, fen, fault}`. */
+export function readSheet(table, text) {
+  return ask(`/api/v1/tables/${table}/read-score`, { method: 'POST', body: text, type: 'text/plain; charset=utf-8' });
+}
+
+/** A document of the daemon, by its path under `/api/v1`. */
+export function fetchJson(path) {
+  return ask(`/api/v1${path}`);
+}

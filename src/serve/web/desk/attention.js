@@ -1,10 +1,12 @@
 // The main screen: what needs someone, most urgent first, and beside it the quiet list.
 
 import { onTick } from '../shared/clock.js';
-import { el, fill, setText } from '../shared/dom.js';
+import { el, fill, setAttr, setText } from '../shared/dom.js';
 import { ownText, t, timeOfDay } from '../shared/i18n.js';
+import { playerText, reasonText, resultText } from '../shared/people.js';
 import { batch } from '../shared/store.js';
 import { AlertCard, byUrgency, concerns, isOpen, isQuiet } from './alert.js';
+import { confirmResult } from './results.js';
 
 /** Alerts of all tables the person looks after: `{table, alert}`. */
 export function openAlerts(context) {
@@ -33,9 +35,12 @@ export class AttentionView {
     this.quietEmpty = el('p', { class: 'soft', text: t('quiet.none') });
     this.root = el('div', { class: 'attention' },
       el('section', { 'aria-labelledby': 'attention-title', 'aria-live': 'polite', 'aria-relevant': 'additions' }, el('h1', { id: 'attention-title', class: 'sr', text: t('attention') }), this.list, this.none),
-      el('section', { class: 'aside', 'aria-labelledby': 'quiet-title' }, el('h2', { id: 'quiet-title', text: t('quiet') }), this.quiet, this.quietEmpty));
+      el('div', { class: 'aside' },
+        this.mapBox = el('section', { 'aria-labelledby': 'map-title', hidden: true }, el('h2', { id: 'map-title', text: t('tables-map') }), this.map = el('ul', { class: 'map' }), this.mapText = el('p', { class: 'soft' })),
+        this.confirmBox = el('section', { 'aria-labelledby': 'confirm-title', hidden: true }, el('h2', { id: 'confirm-title', text: t('to-confirm') }), this.proposed = el('ul', { class: 'proposals' })),
+        el('section', { 'aria-labelledby': 'quiet-title' }, el('h2', { id: 'quiet-title', text: t('quiet') }), this.quiet, this.quietEmpty)));
     this.later = batch(() => this.refresh());
-    this.unsubscribe = context.store.subscribe((kind) => { if (kind === 'alert' || kind === 'snapshot' || kind === 'table') this.later('all'); });
+    this.unsubscribe = context.store.subscribe((kind) => { if (kind === 'alert' || kind === 'snapshot' || kind === 'table' || kind === 'result') this.later('all'); });
     this.untick = onTick(() => this.tick());
     this.root.addEventListener('keydown', (event) => this.#key(event));
     this.refresh();
@@ -61,8 +66,47 @@ export class AttentionView {
     });
     this.none.hidden = loud.length > 0 || !store.ready;
     this.quietEmpty.hidden = quiet.length > 0;
-    const tables = [...store.tables.values()];
+    const tables = store.sorted();
+    this.#drawMap(tables);
+    this.#drawProposals(tables, loud);
     setText(this.calmText, t('calm.text', { n: tables.filter((table) => table.status === 'playing').length, total: tables.length }));
+  }
+
+  /** Every table as its number, coloured by what is wrong with it: the hall from above. */
+  #drawMap(tables) {
+    this.mapBox.hidden = tables.length === 0;
+    const sum = { playing: 0, ended: 0, waiting: 0 };
+    tables.forEach((table, at) => {
+      const open = [...table.alerts.values()].filter((alert) => alert.state === 'open' && !isQuiet(alert));
+      const worst = ['decides', 'go-now', 'look'].find((severity) => open.some((alert) => alert.severity === severity));
+      const place = table.result || table.status === 'ended' ? 'ended' : table.status === 'playing' ? 'playing' : 'waiting';
+      sum[place] += 1;
+      const lost = place !== 'ended' && (table.link?.online === false || (table.link?.clock === false && place === 'playing'));
+      let link = this.map.children[at]?.firstChild;
+      if (!link) {
+        link = el('a');
+        this.map.append(el('li', {}, link));
+      }
+      const number = String(table.table);
+      if (link.textContent !== number) { link.textContent = number; link.href = `#/table/${number}`; }
+      setAttr(link, 'class', [place, worst, lost && 'lost'].filter(Boolean).join(' '));
+      setAttr(link, 'aria-label', [t('table', { n: number }), t(`state.${table.result ? 'ended' : table.status}`), worst && t(`severity.${worst}`), lost && t('map.trouble')].filter(Boolean).join(', '));
+    });
+    while (this.map.children.length > tables.length) this.map.lastChild.remove();
+    setText(this.mapText, t('map.legend', sum));
+  }
+
+  /** Results that wait for the arbiter's word and have no card of their own on the list. */
+  #drawProposals(tables, loud) {
+    const carded = new Set(loud.filter(({ alert }) => alert.severity === 'decides').map(({ table }) => table.table));
+    const waiting = tables.filter((table) => table.result?.state === 'proposed' && !carded.has(table.table) && concerns(this.context, table.table));
+    const key = JSON.stringify(waiting.map((table) => [table.table, table.game, table.result]));
+    if (key === this.proposalsKey) return;
+    this.proposalsKey = key;
+    this.confirmBox.hidden = waiting.length === 0;
+    fill(this.proposed, waiting.map((table) => el('li', {},
+      el('a', { href: `#/table/${table.table}` }, el('b', { text: String(table.table) }), el('span', { text: `${playerText(table.players.white)} – ${playerText(table.players.black)}` }), el('span', { class: 'soft', text: reasonText(table.result.reason) })),
+      el(this.context.may.enter ? 'button' : 'span', { class: this.context.may.enter ? 'button' : 'result', ...(this.context.may.enter ? { type: 'button', 'aria-label': t('confirm-result', { result: resultText(table.result.value) }), on: { click: () => confirmResult(table, table.result.value) } } : {}), text: resultText(table.result.value) }))));
   }
 
   /** Keeps an element a key, in the order given. */

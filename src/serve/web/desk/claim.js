@@ -9,7 +9,8 @@ import { playerText, resultText } from '../shared/people.js';
 import { pref } from '../shared/prefs.js';
 import { fenAt } from '../shared/store.js';
 import { enter } from './api.js';
-import { attempt, confirm, openDialog } from './dialogs.js';
+import { attempt, openDialog } from './dialogs.js';
+import { confirmResult } from './results.js';
 import { MovePicker } from './picker.js';
 
 const KINDS = ['threefold', '50-move', 'flag', 'illegal-move', 'quickplay-finish'];
@@ -103,10 +104,7 @@ export function answerView(context, table, answer, entry, close) {
   if (valid === true && answer.result && context.may.enter) {
     const word = answer.result;
     buttons.push(el('button', { type: 'button', class: 'button primary', text: t('confirm-result', { result: resultText(word) }), on: { click: async () => {
-      if (await confirm(t('confirm-result', { result: resultText(word) }), t('confirm-result.text', { n: table.table, white: playerText(table.players.white), black: playerText(table.players.black) }))) {
-        await attempt(() => enter(table.table, { act: 'result', result: word }), t('done.result', { result: resultText(word) }), { undo: () => enter(table.table, { act: 'reopen' }) });
-        close();
-      }
+      if (await confirmResult(table, word)) close();
     } } }));
   }
   nodes.push(el('div', { class: 'actions' }, el('button', { type: 'button', class: 'button', text: t('close'), on: { click: () => close() } }), buttons));

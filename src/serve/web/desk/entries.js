@@ -7,9 +7,10 @@ import { playerText, resultText } from '../shared/people.js';
 import { enter } from './api.js';
 import { answerOf, claimDialog, showAnswer } from './claim.js';
 import { askText, attempt, confirm, openDialog, toast } from './dialogs.js';
+import { confirmResult } from './results.js';
 
 const RESULTS = ['1-0', '1/2-1/2', '0-1'];
-const RARE_RESULTS = ['+:-', '-:+', '-:-', '0-0', '1/2-0', '0-1/2'];
+const RARE_RESULTS = ['+:-', '-:+', '-:-', '0-0', '1/2-0', '0-1/2', 'adj'];
 
 /** Answers that deserve more than a line. */
 const SHOWN = new Set(['report-illegal-found', 'report-clock-setting', 'query-move-count', 'adjourn']);
@@ -26,12 +27,6 @@ async function make(context, table, entry, what, undo = null) {
 
 function names(table) {
   return t('confirm-result.text', { n: table.table, white: playerText(table.players.white), black: playerText(table.players.black) });
-}
-
-async function result(table, value) {
-  if (await confirm(t('confirm-result', { result: resultText(value) }), names(table))) {
-    await attempt(() => enter(table.table, { act: 'result', result: value }), t('done.result', { result: resultText(value) }), { undo: () => enter(table.table, { act: 'reopen' }) });
-  }
 }
 
 async function plain(context, table, entry, title, { back = null } = {}) {
@@ -59,10 +54,10 @@ export function entryButtons(context, current) {
   const reopen = { act: 'reopen' };
   const group = (name, ...buttons) => el('div', { class: 'entry-group' }, el('h3', { text: t(name) }), el('div', { class: 'buttons' }, buttons));
   return [
-    group('entry.result', RESULTS.map((value) => button(resultText(value), (table) => result(table, value), 'result-button')),
+    group('entry.result', RESULTS.map((value) => button(resultText(value), (table) => confirmResult(table, value), 'result-button')),
       button(t('entry.more'), async (table) => {
-        const value = await openDialog(t('entry.result'), (close) => el('div', { class: 'sides' }, RARE_RESULTS.map((word) => el('button', { type: 'button', class: 'button', text: `${resultText(word)}  ${t(`result.${word}`)}`, on: { click: () => close(word) } }))));
-        if (value) await result(table, value);
+        const value = await openDialog(t('entry.result'), (close) => el('div', { class: 'sides' }, RARE_RESULTS.map((word) => el('button', { type: 'button', class: 'button', on: { click: () => close(word) } }, el('b', { class: 'result', text: resultText(word) }), el('span', { text: t(`result.${word}`) })))));
+        if (value) await confirmResult(table, value);
       })),
     group('entry.player',
       button(t('claim'), (table) => claimDialog(context, table), 'strong'),

@@ -9,7 +9,7 @@ import { Store } from '../shared/store.js';
 import { signIn, signOut, whoAmI } from './api.js';
 import { AttentionView, openCount } from './attention.js';
 import { Caller } from './caller.js';
-import { openDialog } from './dialogs.js';
+import { toast } from './dialogs.js';
 
 applyTheme();
 await loadWords('page', 'desk');
@@ -40,7 +40,7 @@ function signInPage(why) {
       setText(fault, refused.message || t('no-answer'));
     }
   } } },
-  el('img', { src: '/web/pieces/icon.svg', width: 64, height: 64, alt: '' }),
+  el('img', { src: new URL('../pieces/icon.svg', import.meta.url).href, width: 64, height: 64, alt: '' }),
   el('h1', { text: t('sign-in') }),
   el('p', { class: 'soft', text: t('sign-in.hint') }),
   el('label', { class: 'field' }, el('span', { text: t('token') }), input),
@@ -50,22 +50,33 @@ function signInPage(why) {
   input.focus();
 }
 
-/** What the colours mean and which keys there are. */
-function help() {
-  return openDialog(t('help'), () => [
-    el('dl', { class: 'legend' }, ['decides', 'go-now', 'look', 'note'].map((severity) => el('div', {}, el('dt', { class: severity, text: t(`severity.${severity}`) }), el('dd', { text: t(`help.${severity}`) })))),
-    el('dl', { class: 'legend' }, [['1 2 3 4', 'views'], ['/', 'search'], ['↑ ↓ ← →', 'arrows'], ['Home End', 'ends'], ['s', 'sensed'], ['f', 'flip'], ['␣', 'play'], ['?', 'help']].map(([key, name]) => el('div', {}, el('dt', {}, el('kbd', { text: key })), el('dd', { text: t(`help.key.${name}`) })))),
-  ]);
+/** A module that is loaded when it is needed, with the words and the style that go with it. */
+async function lazy(file) {
+  const [module] = await Promise.all([import(file), loadWords('tools'), loadStyle()]);
+  return module;
+}
+
+let styled = null;
+function loadStyle() {
+  styled ??= new Promise((done) => {
+    const link = el('link', { rel: 'stylesheet', href: new URL('./tools.css', import.meta.url).href });
+    link.addEventListener('load', done);
+    link.addEventListener('error', done);
+    document.head.append(link);
+  });
+  return styled;
 }
 
 const VIEWS = {
   '': async (context) => new AttentionView(context),
-  hall: async (context) => new (await import('./hall.js')).HallView(context),
+  hall: async (context) => new (await lazy('./hall.js')).HallView(context),
   table: async (context, number, part) => (part === 'trace'
-    ? new (await import('./trace.js')).TraceView(context, Number(number))
-    : new (await import('./table.js')).TableView(context, Number(number))),
-  round: async (context) => new (await import('./round.js')).RoundView(context),
-  log: async (context) => new (await import('./log.js')).LogView(context),
+    ? new (await lazy('./trace.js')).TraceView(context, Number(number))
+    : new (await lazy('./table.js')).TableView(context, Number(number))),
+  round: async (context) => new (await lazy('./round.js')).RoundView(context),
+  print: async (context, ...which) => new (await lazy('./print.js')).PrintView(context, ...which),
+  log: async (context) => new (await lazy('./log.js')).LogView(context),
+  help: async (context) => new (await lazy('./help.js')).HelpView(context),
 };
 
 function desk(me) {
@@ -100,7 +111,7 @@ function desk(me) {
           caller.notificationSetting(),
           me.tables && toggle(t('own-tables'), pref('ownTables', true), (value) => setPref('ownTables', value)),
           el('p', { class: 'soft', text: t('signed-in', { name: me.name, role: t(`role.${me.role}`) }) }),
-          el('button', { type: 'button', class: 'button', text: t('help'), on: { click: () => help() } }),
+          el('a', { class: 'button', href: '#/help', text: t('help'), on: { click: (event) => event.target.closest('dialog').close() } }),
           me.name !== 'local' && el('button', { type: 'button', class: 'button', text: t('sign-out'), on: { click: async () => { await signOut(); location.reload(); } } }),
         ].filter(Boolean)))),
     main);
@@ -120,13 +131,14 @@ function desk(me) {
     const make = VIEWS[kind] ?? VIEWS[''];
     turn += 1;
     const mine = turn;
-    const next = await make(context, ...rest);
+    let next;
+    try { next = await make(context, ...rest); } catch { shown = null; toast(t('no-answer'), { bad: true }); return; }
     if (mine !== turn) { next.close(); return; }
     view?.close();
     view = next;
     document.body.dataset.view = kind || 'attention';
     fill(main, view.root);
-    for (const link of links) setAttr(link, 'aria-current', link.dataset.path === kind || (kind === 'table' && link.dataset.path === 'hall') ? 'page' : null);
+    for (const link of links) setAttr(link, 'aria-current', link.dataset.path === kind || (kind === 'table' && link.dataset.path === 'hall') || (kind === 'print' && link.dataset.path === 'round') ? 'page' : null);
     if (moved) main.focus({ preventScroll: true });
     scrollTo(0, 0);
     view.opened?.();
@@ -161,7 +173,7 @@ function desk(me) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest?.('input, textarea, select, dialog')) return;
     const to = { 1: '#/', 2: '#/hall', 3: '#/round', 4: '#/log' }[event.key];
     if (to) location.hash = to;
-    if (event.key === '?') help();
+    if (event.key === '?') location.hash = '#/help';
     if (event.key === '/') {
       const search = main.querySelector('input[type="search"]');
       if (search) { event.preventDefault(); search.focus(); }

@@ -17,9 +17,13 @@ export function toSvg({ width, height, shapes, label }) {
       const [x1, y1, x2, y2] = shape.line;
       return svg('line', { x1, y1, x2, y2, stroke: shape.stroke, 'stroke-width': shape.width ?? 1, 'stroke-dasharray': shape.dash?.join(' '), opacity: shape.opacity });
     }
-    if (shape.piece) return svg('image', { href: `/web/pieces/${shape.piece}.svg`, x: shape.at[0], y: shape.at[1], width: shape.size, height: shape.size, opacity: shape.opacity });
+    if (shape.piece) return svg('image', { href: pieceFile(shape.piece), x: shape.at[0], y: shape.at[1], width: shape.size, height: shape.size, opacity: shape.opacity });
     return svg('text', { x: shape.at[0], y: shape.at[1], fill: shape.fill, 'font-size': shape.size ?? 12, 'font-weight': shape.bold ? 650 : 400, 'text-anchor': shape.anchor ?? 'start' }, shape.text);
   }));
+}
+
+function pieceFile(name) {
+  return new URL(`../pieces/${name}.svg`, import.meta.url).href;
 }
 
 const pictures = new Map();
@@ -29,7 +33,7 @@ function picture(name) {
       const image = new Image();
       image.onload = () => done(image);
       image.onerror = () => done(null);
-      image.src = `/web/pieces/${name}.svg`;
+      image.src = pieceFile(name);
     }));
   }
   return pictures.get(name);

@@ -5,14 +5,16 @@ import { Board } from '../shared/board.js';
 import { boardOf, checkedKing, moveSquares, squareName, stateOf } from '../shared/chess.js';
 import { clockText, onTick, secondsLeft } from '../shared/clock.js';
 import { el, fill, icon, iconButton, setAttr, setText } from '../shared/dom.js';
-import { has, t } from '../shared/i18n.js';
+import { has, ownText, t, timeOfDay } from '../shared/i18n.js';
 import { MoveList } from '../shared/moves.js';
-import { playerLine, reasonText, resultText } from '../shared/people.js';
+import { controlText, playerLine, reasonText, resultText } from '../shared/people.js';
 import { batch, fenAt } from '../shared/store.js';
 import { over } from '../shared/tile.js';
-import { AlertCard, age, byUrgency, isOpen } from './alert.js';
+import { AlertCard, age, byUrgency, isOpen, isQuiet } from './alert.js';
 import { appendPly, deletePly, insertPly, plyText, promotionPiece, replacePly, rotate, setPosition, swapBoards, undoCorrection } from './corrections.js';
 import { entryButtons } from './entries.js';
+import { HealthBox, MutedBox } from './health.js';
+import { confirmResult } from './results.js';
 
 /** A piece in the air is no difference yet: for so long (ms) it is not named. */
 const SETTLE = 1500;
@@ -53,20 +55,25 @@ export class TableView {
     this.steps = [iconButton('first', t('first'), () => this.#goto(-1)), iconButton('prev', t('previous'), () => this.#step(-1)), iconButton('next', t('next'), () => this.#step(1)), iconButton('last', t('latest'), () => this.#goto(null))];
     this.counts = el('dl', { class: 'counts' });
     this.countsBox = el('section', { class: 'box', hidden: true }, el('h2', { text: t('counts') }), this.counts, el('p', { class: 'soft', text: t('counts.silent') }));
+    this.quiet = el('ul', { class: 'quiet' });
+    this.quietBox = el('details', { class: 'box', hidden: true }, el('summary', {}, `${t('quiet')} `, this.quietCount = el('span', { class: 'soft' })), this.quiet);
+    this.muted = new MutedBox(number, may.correct);
+    this.health = new HealthBox(number);
     const current = () => this.table;
     const fix = (text, act) => el('button', { type: 'button', class: 'button', text, on: { click: () => act(current()) } });
     const corrections = el('details', { class: 'box' }, el('summary', { text: t('corrections') }), el('div', { class: 'buttons' },
-      fix(t('correct.append'), appendPly), fix(t('correct.position'), setPosition), fix(t('correct.promotion'), promotionPiece), fix(t('correct.rotated'), rotate),
+      fix(t('sheet'), async (table) => (await import('./sheet.js')).typeSheet(table)), fix(t('correct.append'), appendPly), fix(t('correct.position'), setPosition), fix(t('correct.promotion'), promotionPiece), fix(t('correct.rotated'), rotate),
       fix(t('correct.swap'), (table) => swapBoards(context, table)), el('button', { type: 'button', class: 'button', on: { click: () => undoCorrection(current()) } }, icon('undo'), el('span', { text: t('correct.undo') }))));
-    this.moveBox = el('section', { class: 'box moves-box', 'aria-label': t('moves') }, this.moves.root, this.selected, el('div', { class: 'steps' }, this.steps));
+    this.moveBox = el('section', { class: 'box moves-box', 'aria-label': t('moves') }, this.moves.root, this.noMoves = el('p', { class: 'soft', text: t('moves.none') }), this.selected, el('div', { class: 'steps' }, this.steps));
     this.root = el('div', { class: 'table-view' },
       el('div', { class: 'table-head' }, this.heading, this.status,
         el('div', { class: 'buttons' }, el('a', { class: 'button', href: `#/table/${number}/trace` }, icon('trace'), el('span', { text: t('trace') })),
+          el('a', { class: 'button', href: `#/print/score/${number}` }, icon('print'), el('span', { text: t('score-sheet') })),
           this.pgn = el('a', { class: 'button', download: true }, icon('download'), el('span', { text: 'PGN' })))),
-      this.stage,
-      el('div', { class: 'side-column' }, this.result, this.alerts, this.moveBox, may.correct && corrections),
-      may.enter && el('section', { class: 'box entries', 'aria-label': t('entries') }, el('h2', { text: t('entries') }), entryButtons(context, current)),
-      this.countsBox,
+      el('div', { class: 'main-column' }, this.stage, el('div', { class: 'extras' }, this.countsBox, this.muted.root, this.health.root)),
+      el('div', { class: 'side-column' }, this.result, this.alerts, this.moveBox, this.quietBox, may.correct && corrections),
+      may.enter ? el('section', { class: 'box entries', 'aria-label': t('entries') }, el('h2', { text: t('entries') }), entryButtons(context, current))
+        : el('p', { class: 'soft entries-none', text: t(context.may.enter ? 'not-your-table' : 'no-entries', { role: t(`role.${context.me.role}`) }) }),
       this.missing = el('p', { class: 'empty', hidden: true, text: t('gone', { n: number }) }));
     this.later = batch(() => this.refresh());
     this.unsubscribe = context.store.subscribe((kind, table) => { if (kind === 'snapshot' || table === number) this.later('x'); });
@@ -136,17 +143,21 @@ export class TableView {
     this.stage.classList.toggle('provisional', ply?.state === 'provisional');
     for (const button of this.modes) button.setAttribute('aria-pressed', String(button.dataset.mode === this.mode));
     this.moves.update(table, index);
+    this.noMoves.hidden = count > 0;
     this.#head(table);
     this.#selection(table, index);
     this.#openAlerts(table);
     this.#tallies(table);
+    this.muted.update(table);
+    this.health.update(table);
     this.steps[0].disabled = this.steps[1].disabled = index < 0;
     this.steps[2].disabled = this.steps[3].disabled = this.#at === null;
     this.tick();
   }
 
   #differences(table, fen) {
-    if (!table.sensed || table.link?.online === false) { this.#differsSince = null; return []; }
+    // After the end the men are put away: nothing differs then.
+    if (!table.sensed || table.link?.online === false || over(table)) { this.#differsSince = null; return []; }
     const position = boardOf(fen);
     const seen = boardOf(table.sensed);
     const squares = position.map((letter, at) => (letter !== seen[at] ? at : -1)).filter((at) => at >= 0);
@@ -163,7 +174,7 @@ export class TableView {
       for (const side of ['white', 'black']) fill(this.#sides[side].who, playerLine(table.players[side], { rating: true }));
     }
     const { link = {} } = table;
-    const parts = [t(`state.${table.status}`), table.time_control, table.profile,
+    const parts = [t(`state.${table.status}`), controlText(table.time_control), table.profile,
       link.board ? t('board-named', { board: link.board }) : t('no-board'),
       link.online === false ? `${t('offline')}${link.reason ? ` (${link.reason})` : ''}` : null,
       link.clock === false ? t('no-clock') : null, link.rotated ? t('rotated') : null,
@@ -173,9 +184,11 @@ export class TableView {
     setAttr(this.pgn, 'href', `/round/${table.round || 'current'}/game-${table.table}.pgn`);
     const { result } = table;
     this.result.hidden = !result;
-    if (result) {
+    if (result && this.outcome !== result) {
+      this.outcome = result;
       fill(this.result, el('strong', { class: result.state === 'proposed' ? 'result proposed' : 'result', text: resultText(result.value) }),
-        el('span', { text: [reasonText(result.reason), result.state === 'proposed' && t('proposed')].filter(Boolean).join(' · ') }));
+        el('span', { text: [reasonText(result.reason), result.state === 'proposed' && t('proposed')].filter(Boolean).join(' · ') }),
+        result.state === 'proposed' && this.may.enter && el('button', { type: 'button', class: 'button primary', text: t('confirm'), on: { click: () => confirmResult(this.table, result.value) } }));
     }
   }
 
@@ -192,7 +205,9 @@ export class TableView {
   }
 
   #openAlerts(table) {
-    const open = [...table.alerts.values()].filter(isOpen).map((alert) => ({ table, alert })).sort(byUrgency).slice(0, 8);
+    const all = [...table.alerts.values()].filter(isOpen);
+    this.#quietRows(all.filter(isQuiet).sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, 30));
+    const open = all.filter((alert) => !isQuiet(alert)).map((alert) => ({ table, alert })).sort(byUrgency).slice(0, 8);
     const seen = new Set();
     open.forEach(({ alert }, at) => {
       const key = `${table.game} ${alert.id}`;
@@ -203,6 +218,16 @@ export class TableView {
       if (this.alerts.children[at] !== card.root) this.alerts.insertBefore(card.root, this.alerts.children[at] ?? null);
     });
     for (const [key, card] of this.#cards) if (!seen.has(key)) { card.root.remove(); this.#cards.delete(key); }
+  }
+
+  #quietRows(quiet) {
+    const key = quiet.map((alert) => `${alert.id} ${alert.state}`).join();
+    if (key === this.quietKey) return;
+    this.quietKey = key;
+    this.quietBox.hidden = quiet.length === 0;
+    setText(this.quietCount, String(quiet.length));
+    fill(this.quiet, quiet.map((alert) => el('li', { class: alert.audience === 'arbiter-silent' ? 'silent' : '' }, el('a', { href: `#/table/${this.number}/trace?at=${Date.parse(alert.at)}&alert=${alert.id}` },
+      el('span', { text: ownText(alert.text) }), el('span', { class: 'soft', text: [timeOfDay(Date.parse(alert.at)), alert.article && t('article', { n: alert.article }), alert.audience === 'arbiter-silent' && t('silent')].filter(Boolean).join(' · ') })))));
   }
 
   /** The referee's tallies, by side; and what the players may not be told is marked. */
@@ -244,6 +269,7 @@ export class TableView {
     const named = since !== null && performance.now() - since > SETTLE && this.#at === null;
     setText(this.differs, named ? t('differs', { squares: this.different.map(squareName).join(' ') }) : '');
     for (const card of this.#cards.values()) card.tick(now);
+    this.health.tick(now);
   }
 }
 

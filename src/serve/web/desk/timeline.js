@@ -110,9 +110,12 @@ export function timeline({ touches, marks, from, to, cursor, width, colours, wor
     shapes.push({ rect: [back, clockTop + 24, x(mark.at) - back, 5], fill: colours.press, opacity: 0.3, round: 2 });
     shapes.push({ line: [x(mark.at), clockTop, x(mark.at), clockTop + 30], stroke: colours.press, width: 2 });
   }
-  shapes.push({ rect: [LEFT, clockTop + 43, 16, 9], fill: colours.own, opacity: 0.28 }, { text: words.band, at: [LEFT + 22, clockTop + 52], size: 11, fill: colours.soft });
-  const second = LEFT + 40 + words.band.length * 6.1;
-  shapes.push({ rect: [second, clockTop + 43, 16, 9], fill: colours.doubt, opacity: 0.55 }, { text: words.unsure, at: [second + 22, clockTop + 52], size: 11, fill: colours.soft });
+  // What the bands mean, each as wide as its words need.
+  let at = LEFT;
+  for (const [word, fill, opacity] of [[words.band, colours.own, 0.28], [words.unsure, colours.doubt, 0.55], [words.press, colours.press, 0.3]]) {
+    shapes.push({ rect: [at, clockTop + 43, 16, 9], fill, opacity, round: 2 }, { text: word, at: [at + 22, clockTop + 52], size: 11, fill: colours.soft });
+    at += 42 + word.length * 6.1;
+  }
   if (cursor !== null && cursor >= from && cursor <= to) shapes.push({ line: [x(cursor), TOP - 8, x(cursor), clockTop + 34], stroke: colours.cursor, width: 2 });
   return { width, height, shapes, label: words.label, x, time: (px) => from + ((px - LEFT) / (right - LEFT)) * (to - from) };
 }

@@ -194,7 +194,7 @@ export class TraceView {
     return timeline({
       touches: readTouches(this.#touches), marks: this.#turns(), from: this.#from(), to: this.#until(), cursor, width, colours: PALETTES[palette], comma,
       title: `${t('table', { n: this.number })}: ${playerText(table.players.white)} – ${playerText(table.players.black)}`,
-      words: { s: t('s'), none: t('trace.none'), clock: t('trace.clock'), white: t('white'), black: t('black'), band: t('trace.band'), unsure: t('trace.unsure'), label: t('trace') },
+      words: { s: t('s'), none: t('trace.none'), clock: t('trace.clock'), white: t('white'), black: t('black'), band: t('trace.band'), unsure: t('trace.unsure'), press: t('trace.press'), label: t('trace') },
     });
   }
 
@@ -238,7 +238,7 @@ export class TraceView {
         el('span', { class: 'at', text: this.#clockOf(touch.at) }), el('b', { text: touch.square }),
         el('i', { class: `man ${(touch.to ?? touch.from ?? '') < 'a' ? 'w' : 'b'}${(touch.to ?? touch.from ?? '').toUpperCase()}`, 'aria-hidden': 'true' }),
         el('span', { text: t(touch.to ? (touch.from ? 'trace.exchanged' : 'trace.put') : 'trace.lifted') }),
-        el('span', { class: 'soft', text: touch.rested === null ? '' : `${tenths(touch.rested, lang === 'ru')} ${t('s')}` }),
+        el('span', { class: 'soft', text: touch.rested === null ? '' : t(touch.from ? 'trace.stood' : 'trace.empty', { time: tenths(touch.rested, lang === 'ru') }) }),
         touch.unsure && el('span', { class: 'soft', text: t('trace.unsure') })))));
     }
     for (const button of this.list.querySelectorAll('button')) setAttr(button, 'aria-current', Number(button.dataset.at) === this.#cursor ? 'true' : null);

@@ -85,6 +85,8 @@ const ICONS = {
   swap: 'M4 8h14M14 4l4 4-4 4M20 16H6M10 12l-4 4 4 4',
   flag: 'M5 21V4M5 4h12l-2.5 4L17 12H5',
   file: 'M6 3h9l4 4v14H6zM12 18v-7M9 14l3-3 3 3',
+  print: 'M7 9V3h10v6M7 18H4v-9h16v9h-3M7 14h10v7H7z',
+  help: 'M9 9a3 3 0 1 1 4.5 2.6c-1 .6-1.5 1.2-1.5 2.4M12 17.5v.5M12 3a9 9 0 1 0 .01 0z',
   expand: 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5',
 };
 

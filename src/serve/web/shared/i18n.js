@@ -13,15 +13,20 @@ const wished = [asked, pref('lang'), ...(navigator.languages ?? [])]
 export const lang = wished.find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? 'en';
 
 const plural = new Intl.PluralRules(lang);
-let words = {};
+const words = {};
 
-/** Loads the words of these parts (`page`, `desk`) in the language in use. */
+const loading = new Map();
+
+/** Loads the words of these parts (`page`, `desk`, `tools`) in the language in use, each once. */
 export async function loadWords(...parts) {
-  const all = await Promise.all(parts.map(async (part) => {
-    const answer = await fetch(`/web/lang/${part}.${lang}.json`);
-    return answer.ok ? answer.json() : {};
+  await Promise.all(parts.map((part) => {
+    if (!loading.has(part)) {
+      loading.set(part, fetch(new URL(`../lang/${part}.${lang}.json`, import.meta.url))
+        .then((answer) => (answer.ok ? answer.json() : {}))
+        .then((more) => Object.assign(words, more), (fault) => { loading.delete(part); throw fault; }));
+    }
+    return loading.get(part);
   }));
-  words = Object.assign({}, ...all);
   document.documentElement.lang = lang;
 }
 

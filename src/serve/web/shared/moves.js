@@ -14,6 +14,7 @@ export class MoveList {
   #game = null;
   #current = null;
   #seen = null;
+  #height = 0;
 
   /** `choose(index)` is called with the ply a person chose. */
   constructor({ choose, times = true }) {
@@ -56,8 +57,9 @@ export class MoveList {
     if (now) setAttr(now, 'aria-current', 'true');
     // Kept in sight, also where the list was not laid out yet when the move came.
     const box = this.root;
-    if (!now || this.#seen === now || !box.clientHeight) return;
+    if (!now || !box.clientHeight || (this.#seen === now && this.#height === box.clientHeight)) return;
     this.#seen = now;
+    this.#height = box.clientHeight;
     const top = now.offsetTop;
     if (top < box.scrollTop || top + now.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
   }

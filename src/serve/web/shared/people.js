@@ -30,6 +30,14 @@ export function reasonText(reason) {
   return has(key) ? t(key) : '';
 }
 
+/** `40/5400+30:1800+30` in words; what is not of that form stays as it is. */
+export function controlText(control) {
+  const parts = String(control ?? '').split(':').map((part) => part.match(/^(?:(\d+)\/)?(\d+)(?:\+(\d+))?$/));
+  if (!control || parts.some((part) => !part)) return control ?? '';
+  const time = (seconds) => (seconds % 60 ? `${seconds} ${t('s')}` : `${seconds / 60} ${t('min')}`);
+  return parts.map(([, moves, base, plus]) => `${moves ? t('control.moves', { n: moves }) : ''}${time(Number(base))}${Number(plus) ? ` + ${time(Number(plus))}` : ''}`).join(', ');
+}
+
 const POINTS = { '1-0': [1, 0], '0-1': [0, 1], '1/2-1/2': [0.5, 0.5], '1/2-0': [0.5, 0], '0-1/2': [0, 0.5], '+:-': [1, 0], '-:+': [0, 1] };
 
 function points(value) {
