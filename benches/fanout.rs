@@ -405,6 +405,7 @@ fn ours() {
         registry: prometheus_client::registry::Registry::default(),
         ready: Arc::new(|| Ok(())),
         outputs: Arc::new(|| serde_json::Value::Null),
+        lines: Arc::new(|| serde_json::Value::Null),
     };
     let guard = runtime.enter();
     let serving = Serving::start(config, deps).expect("a port");

@@ -149,13 +149,13 @@ test('hall, round and log, in both languages, on a phone, without a serious find
     const { page, address } = await open(mock, { locale, width: 390, height: 844, scheme: locale === 'ru-RU' ? 'dark' : 'light' });
     trouble(mock);
     await until(async () => (await page.locator('nav a').first().innerText()).includes(word), 'the language');
-    for (const view of ['', 'hall', 'round', 'log', 'table/1']) {
+    for (const view of ['', 'hall', 'round', 'log', 'table/1', 'help', 'print/summary', 'print/check', 'print/score/1', 'print/report']) {
       await page.goto(`${address}/#/${view}`);
       await page.waitForSelector('main > *');
       await page.waitForTimeout(300);
       await accessible(page, `${view} ${locale}`);
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${view} fits a phone`);
-      const missing = await page.evaluate(() => document.body.innerText.match(/\b(?:state|role|check|claim|entry|severity|certainty|advice|status|filter)\.[a-z]+/)?.[0] ?? null);
+      const missing = await page.evaluate(() => document.body.innerText.match(/\b(?:state|role|check|claim|entry|severity|certainty|advice|status|filter|print|health|help|log|map|sheet|round|import|code)\.[a-z]+/)?.[0] ?? null);
       assert.equal(missing, null, `every word of ${view} is there in ${locale}`);
     }
     await done(page);

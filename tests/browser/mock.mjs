@@ -9,7 +9,7 @@ import { Chess } from 'chess.js';
 import { WebSocketServer } from 'ws';
 
 const WEB = fileURLToPath(new URL('../../src/serve/web/', import.meta.url));
-const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml', html: 'text/html; charset=utf-8', json: 'application/json' };
+const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml', html: 'text/html; charset=utf-8', json: 'application/json', jpg: 'image/jpeg' };
 export const TOKEN = 'mock-token';
 
 // Games of the nineteenth century, long in the public domain.
@@ -218,6 +218,7 @@ export class Mock {
       if (pathname === '/api/v1/me') return json(200, { name: 'chief', role: this.role, tables: null });
       if (pathname === '/api/v1/tables') return json(200, [...this.tables.values()].map((t) => this.shown(t, true)));
       if (pathname === '/api/v1/incidents') return json(200, this.incidents);
+      if (pathname === '/api/v1/protocols' || pathname === '/api/v1/links') return json(200, []);
       if (request.method === 'POST' && pathname === '/api/v1/import') return json(200, this.imported?.(body) ?? { draft: { round: 4, pairings: [] }, notes: [] });
       if (request.method === 'POST' && pathname === '/api/v1/command') return json(200, this.command(JSON.parse(body)));
       const trace = pathname.match(/^\/api\/v1\/tables\/(\d+)\/trace$/);

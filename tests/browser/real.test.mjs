@@ -2,42 +2,28 @@
 // mistakes. Needs the program's path in ARBITERD; without it there is nothing to test.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { Daemon, Line, skip } from './daemon.mjs';
 import { accessible, done, newPage, OUT, placement, quit, until } from './harness.mjs';
 
-const program = process.env.ARBITERD;
-const skip = program ? false : 'ARBITERD names no program';
 const LONG = 150_000;
-let child;
-let folder;
+let hall;
 let desk;
 let viewer;
 
 before(async () => {
   if (skip) return;
-  folder = mkdtempSync(join(tmpdir(), 'arbiterd-browser-'));
-  child = spawn(program, ['demo', '--boards', '8', '--speed', '6', '--dir', join(folder, 'demo')], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
-  child.stdout.on('data', (bytes) => { said += bytes; });
-  await until(() => /^public\s+http\S+/m.test(said), 'the daemon says where it listens', 30_000);
-  desk = said.match(/^desk\s+(http:\/\/[^/\s]+)/m)[1];
-  viewer = said.match(/^public\s+(http:\/\/[^/\s]+)/m)[1];
+  hall = await Daemon.demo('--boards', '8', '--speed', '6');
+  ({ desk, viewer } = hall);
 });
 
 after(async () => {
   await quit();
-  if (!child) return;
-  const gone = new Promise((go) => { child.once('exit', go); });
-  child.kill('SIGTERM');
-  await gone;
-  rmSync(folder, { recursive: true, force: true });
+  await hall?.stop();
 });
 
-const tables = async () => (await fetch(`${desk}/api/v1/tables`)).json();
+const tables = () => hall.tables();
 
 test('an arbiter gets an alert from a simulated board, opens its trace, and resolves it', { skip }, async () => {
   const page = await newPage();
@@ -134,5 +120,36 @@ test('a file of pairings is read, its repairs are shown, and nothing changes bef
   assert.deepEqual((await tables()).map((table) => table.players.white.name), before);
   await page.setInputFiles('#import-file', { name: 'letter.txt', mimeType: 'text/plain', buffer: Buffer.from('Dear arbiter, no pairings here.') });
   await until(async () => /Refused/.test(await page.locator('.toast').last().innerText()), 'what is no file of pairings is refused in words');
+  await done(page);
+});
+
+test('a spectator follows 64 boards, loses the line and comes back right', { skip }, async (context) => {
+  const large = await Daemon.demo('--boards', '64', '--speed', '1');
+  context.after(() => large.stop());
+  const line = new Line(large.viewer);
+  const address = await line.open();
+  context.after(() => line.cut().catch(() => {}));
+  const page = await newPage({ offlineIsFine: true });
+  await page.goto(address);
+  await page.waitForSelector('.tile >> nth=63');
+  const plies = async () => (await large.tables()).reduce((sum, table) => sum + table.plies.length, 0);
+  await until(async () => (await plies()) >= 64, 'games are under way', LONG);
+  await line.cut();
+  await until(async () => (await page.getAttribute('.connection', 'data-state')) === 'waiting', 'it says that the line is lost');
+  const lost = await plies();
+  await until(async () => (await plies()) >= lost + 32, 'play goes on meanwhile', LONG);
+  await line.mend();
+  await until(async () => (await page.getAttribute('.connection', 'data-state')) === 'open', 'it comes back', 40_000);
+  for (let n = 1; n <= 64; n += 1) {
+    await until(async () => {
+      const table = (await large.tables()).find((one) => one.table === n);
+      return (await placement(page, `.tile[href="#/table/${n}"] .board`)) === table.fen.split(' ')[0];
+    }, `table ${n} after the gap`, 30_000);
+  }
+  const held = await plies();
+  await until(async () => (await plies()) > held + 10, 'and play goes on', LONG);
+  await page.goto(`${address}/wall`);
+  await page.waitForSelector('.tile >> nth=63', { state: 'attached' });
+  assert.doesNotMatch(await page.locator('main').innerText(), /\d+(\.|…) ?[KQRBNa-hO]/, 'no move numbers on the wall');
   await done(page);
 });

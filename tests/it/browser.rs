@@ -16,7 +16,7 @@ fn the_pages_hold_in_a_real_browser() {
             .expect("npm can be started");
         assert!(installed.success(), "npm ci: {installed}");
     }
-    let tests = ["viewer", "desk", "weight", "real"].map(|name| format!("{name}.test.mjs"));
+    let tests = ["viewer", "desk", "weight", "signed", "real"].map(|name| format!("{name}.test.mjs"));
     let run = Command::new("node")
         .args(["--test", "--test-concurrency=1"])
         .args(&tests)

@@ -13,6 +13,8 @@ import { toPng, toSvg } from './scene.js';
 import { PALETTES, readTouches, tenths, timeline } from './timeline.js';
 
 const SPANS = [10, 30, 60, 300];
+/** After so long (ms) without a touch and without a running clock the trace opens at the last one. */
+const QUIET = 60_000;
 /** Touches are kept so long (ms). */
 const KEPT = 600_000;
 
@@ -96,6 +98,9 @@ export class TraceView {
     for (const touch of [...(answer?.touches ?? []), ...(this.table?.touches ?? []), ...this.#evidence()]) told.set(`${touch.at} ${touch.square} ${touch.from} ${touch.to}`, touch);
     this.#touches = [...told.values()].sort((a, b) => a.at - b.at);
     this.marks = answer?.clocks ?? [];
+    // Where nobody has touched anything for a while, the last touches are of interest.
+    const last = this.#touches.at(-1)?.at;
+    if (this.#end === null && last && this.context.store.now() - last > QUIET && this.table.clock?.running !== 'white' && this.table.clock?.running !== 'black') this.#end = last + 3000;
     this.draw();
   }
 
