@@ -44,7 +44,6 @@ impl Track {
                 (self.line.start.clone(), self.edited(&made, *index, None, true, at))
             }
             Correction::Append { plies } => (self.line.start.clone(), self.appended(&made, plies, at)),
-            Correction::Score { plies } => (self.line.start.clone(), self.typed(&made, plies, at)),
             Correction::SetPosition { position } => {
                 self.remember();
                 self.set_position(at, position, out);
@@ -167,23 +166,6 @@ impl Track {
         let mut position = self.line.base.clone();
         for text in plies {
             let one = entered(&position, text.parse().ok()?, at)?;
-            position = one.play(&position);
-            entries.push(one);
-        }
-        Some(entries)
-    }
-
-    /// The game as a score sheet has it. A ply that was recorded the same way is left as it is.
-    fn typed(&self, made: &[Made], plies: &[String], at: Timestamp) -> Option<Vec<Made>> {
-        let mut recorded = made.iter();
-        let mut agrees = true;
-        let mut entries = Vec::with_capacity(plies.len());
-        let mut position = self.line.start.clone();
-        for text in plies {
-            let typed = Made { source: PlySource::Typed, ..entered(&position, text.parse().ok()?, at)? };
-            let known = recorded.next().filter(|known| agrees && known.step == typed.step);
-            agrees = known.is_some();
-            let one = known.cloned().unwrap_or(typed);
             position = one.play(&position);
             entries.push(one);
         }

@@ -80,12 +80,6 @@ pub enum Correction {
         /// The moves in order, in UCI.
         plies: Vec<String>,
     },
-    /// The score sheet says so: these plies are the game, from its start. As far as the record says
-    /// the same, it stays with its times; from there on the sheet counts.
-    Score {
-        /// All moves in order, in UCI.
-        plies: Vec<String>,
-    },
     /// The game stands here now and goes on from here; what was recorded stays before it.
     SetPosition {
         /// The position, with the side to move.

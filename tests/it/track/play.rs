@@ -1,7 +1,7 @@
 //! Play as people play it, in short scenarios.
 
 use arbiterd::{
-    record::{GameResult, PlySource},
+    record::GameResult,
     track::{Cause, Correction, Evidence, Finding},
     wire::{BoardSquare, Content, RecoveredEvent},
 };
@@ -159,26 +159,6 @@ fn corrections_can_be_taken_back() {
     assert_eq!(table.moves(), ["e2e4", "e7e5"]);
     table.observe(12_000, &Evidence::Correction(Correction::DeletePly { index: 1 }));
     assert_eq!(table.moves(), ["e2e4"]);
-}
-
-#[test]
-fn a_typed_score_sheet_becomes_the_game_and_leaves_what_agrees() {
-    let mut table = Table::fen("");
-    table.play("0 run w; 500 e2 -; 700 e4 P; 1000 run b; 3000 e7 -; 3200 e5 p; 3500 run w");
-    table.advance(9_000);
-    let plies = ["e2e4", "c7c5", "g1f3"].map(str::to_owned).to_vec();
-    table.observe(10_000, &Evidence::Correction(Correction::Score { plies: plies.clone() }));
-    assert_eq!(table.moves(), plies);
-    assert_eq!(
-        table.line.iter().map(|ply| ply.source).collect::<Vec<_>>(),
-        [PlySource::Board, PlySource::Typed, PlySource::Typed]
-    );
-    table.observe(11_000, &Evidence::Correction(Correction::Undo));
-    assert_eq!(table.moves(), ["e2e4", "e7e5"]);
-    // A sheet with a move that no man could make changes nothing.
-    let plies = ["e2e4", "a5a4"].map(str::to_owned).to_vec();
-    table.observe(12_000, &Evidence::Correction(Correction::Score { plies }));
-    assert_eq!(table.moves(), ["e2e4", "e7e5"]);
 }
 
 #[test]

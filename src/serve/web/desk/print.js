@@ -30,7 +30,7 @@ function signatures(...names) {
 function pages({ store }, kind, extra = '') {
   const event = typeof store.event === 'object' ? store.event ?? {} : { name: store.event };
   const { number, date } = store.round ?? {};
-  return (title, ...content) => el('article', { class: `paper ${kind}` },
+  return (title, ...content) => el('article', { class: `paper ${kind}`, tabindex: '0' },
     el('header', {}, el('p', { class: 'paper-event', text: [event.name || 'arbiterd', event.site].filter((text) => text && text !== '?').join(', ') }),
       el('p', { class: 'paper-round', text: [number && t('round', { n: number }), date && day.format(new Date(`${date}T12:00`))].filter(Boolean).join(' · ') })),
     el('h1', { text: [title, extra].filter(Boolean).join(' ') }), content,

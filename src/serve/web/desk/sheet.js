@@ -112,5 +112,5 @@ export async function typeSheet(table) {
       el('div', { class: 'actions' }, el('button', { type: 'button', class: 'button', text: t('cancel'), on: { click: () => close() } }), take),
     ];
   }, { wide: true });
-  if (plies) await attempt(() => correct(table.table, { what: 'score', plies }), t('done.corrected'), { undo: () => correct(table.table, { what: 'undo' }) });
+  if (plies) await attempt(() => correct(table.table, { what: 'typed', plies }), t('done.corrected'), { undo: () => correct(table.table, { what: 'undo' }) });
 }
