@@ -84,3 +84,8 @@ export function readSheet(table, text) {
 export function fetchJson(path) {
   return ask(`/api/v1${path}`);
 }
+
+/** Orders by path, with a JSON body. */
+export function post(path, body = {}) {
+  return ask(`/api/v1${path}`, { method: 'POST', body: JSON.stringify(body) });
+}

@@ -15,13 +15,16 @@ const WORDS = {
   'draw-offer': 'entry.draw-offer', 'draw-accept': 'entry.draw-agreed', 'draw-reject': 'entry.draw-reject', 'draw-agreed': 'entry.draw-agreed', 'touch-ruling': 'entry.touch', 'two-hands': 'entry.two-hands',
   'ack-flag': 'entry.flag', absent: 'entry.absent', 'report-reversed-colours': 'entry.colours', 'report-illegal-found': 'entry.illegal', 'report-clock-setting': 'entry.clock-setting', 'query-move-count': 'entry.count',
   'scoresheets-signed': 'entry.signed', adjourn: 'entry.adjourn', 'withdraw-claim': 'log.withdraw-claim', seal: 'sealed', 'promotion-piece': 'correct.promotion', rotated: 'correct.rotated', 'swap-boards': 'correct.swap',
-  'start-round': 'round.start', 'close-round': 'round.close', round: 'import', event: 'log.event', table: 'log.table', bind: 'log.bind', delay: 'log.delay', mute: 'log.mute',
+  'start-round': 'round.start', 'close-round': 'round.close', round: 'import', event: 'log.event', table: 'log.table', bind: 'log.bind', unbind: 'log.unbind', players: 'names', typed: 'log.typed', resume: 'adjourn.resume', 'new-game': 'log.new-game', 'section-round': 'import', 'start-section': 'round.start', 'close-section': 'round.close', delay: 'log.delay', mute: 'log.mute',
 };
 const FILTERS = {
   all: () => true,
   entered: (row) => !row.alert,
   alerts: (row) => Boolean(row.alert),
 };
+
+/** An old and a new value, as a change is logged. */
+const change = (value) => `${value[0] ?? '–'} → ${value[1] ?? '–'}`;
 
 const side = (value) => (value === 'white' || value === 'w' ? t('white') : value === 'black' || value === 'b' ? t('black') : String(value));
 
@@ -39,6 +42,7 @@ function factsOf(body, alerts, table) {
     else if (key === 'muted') facts.push(t(value ? 'log.mute.on' : 'log.mute.off'));
     else if (key === 'index') facts.push(t('log.move', { n: Math.floor(value / 2) + 1, side: t(value % 2 ? 'black' : 'white') }));
     else if (key === 'plies' && Array.isArray(value)) facts.push(value.length > 6 ? t('log.plies', { n: value.length }) : value.join(' '));
+    else if (Array.isArray(value) && value.length === 2 && value.every((item) => item === null || typeof item !== 'object') && key !== 'plies') facts.push(`${key}: ${change(value)}`);
     else if (Array.isArray(value)) facts.push(value.filter((item) => typeof item !== 'object').join(', '));
     else if (typeof value === 'object') facts.push(...factsOf(value, alerts, table));
     else facts.push(String(value));

@@ -10,8 +10,10 @@ import { order } from './api.js';
 import { CHECKS, checks } from './checks.js';
 import { attempt, confirm } from './dialogs.js';
 import { confirmResult } from './results.js';
-import { importFile } from './imports.js';
+import { importFile, Waiting } from './imports.js';
 
+/** Nobody signs for a game that nobody played, or that is not over. */
+const UNPLAYED = new Set(['+:-', '-:+', '-:-', 'adj']);
 const SHEETS = ['pairings', 'check', 'matches', 'summary', 'report'];
 
 export class RoundView {
@@ -29,6 +31,7 @@ export class RoundView {
     const heads = el('tr', {}, el('th', { scope: 'col', text: t('check.table') }), CHECKS.map((name) => el('th', { scope: 'col', text: t(`check.${name}`) })));
     this.root = el('div', { class: 'round-view' },
       el('div', { class: 'table-head' }, this.heading = el('h1'), this.begun),
+      (this.waiting = may.round ? new Waiting(context) : null)?.root,
       el('div', { class: 'round-grid' },
         el('section', { class: 'box', 'aria-label': t('before') }, el('h2', { text: t('before') }), this.summary,
           el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': t('before') }, el('table', { class: 'checks' }, el('thead', {}, heads), this.checkBody)),
@@ -50,6 +53,7 @@ export class RoundView {
 
   close() {
     this.unsubscribe();
+    this.waiting?.close();
   }
 
   /** A file may be let go anywhere on the page. */
@@ -77,7 +81,8 @@ export class RoundView {
     const extra = [
       list('missing', tables.filter((table) => !table.result)),
       list('proposed', tables.filter((table) => table.result?.state === 'proposed')),
-      list('unsigned', tables.filter((table) => table.result?.state === 'final' && table.signed === false)),
+      list('adjourned', tables.filter((table) => table.result?.value === 'adj')),
+      list('unsigned', tables.filter((table) => table.result?.state === 'final' && table.signed === false && !UNPLAYED.has(table.result.value))),
     ].filter(Boolean);
     if (await confirm(t('round.close'), extra.length ? '' : t('after.complete'), { extra, danger: extra.length > 0 })) await attempt(() => order({ do: 'close-round' }), t('done.entry', { what: t('round.close') }));
   }

@@ -10,6 +10,7 @@ import { MoveList } from '../shared/moves.js';
 import { controlText, playerLine, reasonText, resultText } from '../shared/people.js';
 import { batch, fenAt } from '../shared/store.js';
 import { over } from '../shared/tile.js';
+import { adjournedText, resumeDialog } from './adjourn.js';
 import { AlertCard, age, byUrgency, isOpen, isQuiet } from './alert.js';
 import { appendPly, deletePly, insertPly, plyText, promotionPiece, replacePly, rotate, setPosition, swapBoards, undoCorrection } from './corrections.js';
 import { entryButtons } from './entries.js';
@@ -62,7 +63,7 @@ export class TableView {
     const current = () => this.table;
     const fix = (text, act) => el('button', { type: 'button', class: 'button', text, on: { click: () => act(current()) } });
     const corrections = el('details', { class: 'box' }, el('summary', { text: t('corrections') }), el('div', { class: 'buttons' },
-      fix(t('sheet'), async (table) => (await import('./sheet.js')).typeSheet(table)), fix(t('correct.append'), appendPly), fix(t('correct.position'), setPosition), fix(t('correct.promotion'), promotionPiece), fix(t('correct.rotated'), rotate),
+      fix(t('sheet'), async (table) => (await import('./sheet.js')).typeSheet(table)), fix(t('names'), async (table) => (await import('./names.js')).correctNames(table)), fix(t('correct.append'), appendPly), fix(t('correct.position'), setPosition), fix(t('correct.promotion'), promotionPiece), fix(t('correct.rotated'), rotate),
       fix(t('correct.swap'), (table) => swapBoards(context, table)), el('button', { type: 'button', class: 'button', on: { click: () => undoCorrection(current()) } }, icon('undo'), el('span', { text: t('correct.undo') }))));
     this.moveBox = el('section', { class: 'box moves-box', 'aria-label': t('moves') }, this.moves.root, this.noMoves = el('p', { class: 'soft', text: t('moves.none') }), this.selected, el('div', { class: 'steps' }, this.steps));
     this.root = el('div', { class: 'table-view' },
@@ -184,10 +185,13 @@ export class TableView {
     setAttr(this.pgn, 'href', `/round/${table.round || 'current'}/game-${table.table}.pgn`);
     const { result } = table;
     this.result.hidden = !result;
-    if (result && this.outcome !== result) {
+    const waits = Boolean(table.adjourned);
+    if (result && (this.outcome !== result || this.waits !== JSON.stringify(table.adjourned))) {
       this.outcome = result;
+      this.waits = JSON.stringify(table.adjourned);
       fill(this.result, el('strong', { class: result.state === 'proposed' ? 'result proposed' : 'result', text: resultText(result.value) }),
-        el('span', { text: [reasonText(result.reason), result.state === 'proposed' && t('proposed')].filter(Boolean).join(' · ') }),
+        el('span', { text: waits ? adjournedText(table) : [reasonText(result.reason), result.state === 'proposed' && t('proposed')].filter(Boolean).join(' · ') }),
+        waits && this.may.enter && el('button', { type: 'button', class: 'button primary', text: t('adjourn.resume'), on: { click: () => resumeDialog(this.table) } }),
         result.state === 'proposed' && this.may.enter && el('button', { type: 'button', class: 'button primary', text: t('confirm'), on: { click: () => confirmResult(this.table, result.value) } }));
     }
   }
