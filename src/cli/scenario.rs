@@ -59,6 +59,8 @@ struct Setup {
     draw_agreement: Option<String>,
     draw_min_moves: Option<u32>,
     delay_seconds: Option<u32>,
+    /// The event's other options, as the desk's API names them.
+    options: OptionsSetup,
 }
 
 /// A number for each side; `{"w":1}`, or one number for both.
@@ -192,7 +194,7 @@ impl Run {
                 illegal: setup.illegal.0,
                 last_period: setup.control.as_deref() == Some("last"),
                 draw_agreement,
-                ..OptionsSetup::default()
+                ..setup.options.clone()
             },
         };
         if let Some(profile) = &table.profile {

@@ -6,13 +6,14 @@ use serde_json::json;
 use shakmaty::Color;
 
 use super::{
-    BoardKey, Command, EventSetup, Input, InputBody, RoundSetup, Seq, TableId, TableSetup, Update,
-    UpdateBody,
+    BoardKey, Command, EventSetup, Input, InputBody, OptionsSetup, RoundSetup, Seq, TableId, TableSetup,
+    Update, UpdateBody,
     news::News,
     setup::Context,
     table::{MateQuestion, Table},
 };
 use crate::{
+    laws::Editions,
     record::{Game, Timestamp},
     wire::{BoardIdentity, LinkEvent, Observation, Squares},
 };
@@ -113,9 +114,14 @@ impl Hall {
             let known = self.tables.contains_key(&id);
             if known { Ok(()) } else { Err(format!("there is no table {id} in this round")) }
         };
+        let profile = |event: &EventSetup, name: &str| {
+            let editions = Editions::with(&event.editions).map_err(|error| error.to_string())?;
+            let wanted = if name.is_empty() { Ok(()) } else { editions.profile(name).map(drop) };
+            wanted.map_err(|error| error.to_string())
+        };
         let setup = |setup: &TableSetup| {
-            if let Some(profile) = &setup.profile {
-                crate::laws::Profile::load(profile).map_err(|error| error.to_string())?;
+            if let Some(name) = &setup.profile {
+                profile(&self.event, name)?;
             }
             let control = setup.time_control.as_deref().unwrap_or_default();
             if !control.is_empty() && control.parse::<crate::laws::TimeControl>().is_err() {
@@ -125,9 +131,7 @@ impl Hall {
         };
         match command {
             Command::Event { event } => {
-                if !event.profile.is_empty() {
-                    crate::laws::Profile::load(&event.profile).map_err(|error| error.to_string())?;
-                }
+                profile(event, &event.profile)?;
                 if event.delay_seconds > 3600 {
                     return Err("a delay is at most 3600 seconds".to_owned());
                 }
@@ -309,6 +313,11 @@ impl Hall {
             Command::StartRound | Command::CloseRound => {
                 self.live = matches!(command, Command::StartRound);
                 self.push_round(at, updates);
+                if self.live {
+                    for id in self.table_ids() {
+                        self.with_table(at, id, updates, |table| table.round_started(at));
+                    }
+                }
             }
         }
     }
@@ -408,8 +417,11 @@ impl Hall {
     }
 
     fn push_round(&mut self, at: Timestamp, updates: &mut Vec<Update>) {
+        // The arbiters' rules are nobody else's business, and viewers need none of them.
+        let event =
+            EventSetup { options: OptionsSetup::default(), editions: Vec::new(), ..self.event.clone() };
         let body = UpdateBody::Round(json!({
-            "event": self.event,
+            "event": event,
             "number": self.round,
             "date": self.date,
             "delay_seconds": self.delay_seconds,

@@ -127,6 +127,12 @@ pub struct EventSetup {
     pub rounds: u32,
     /// The public delay in seconds.
     pub delay_seconds: u32,
+    /// Options for all tables that say nothing else.
+    #[serde(skip_serializing_if = "OptionsSetup::is_default")]
+    pub options: OptionsSetup,
+    /// The event's own editions of the Laws, each the text of a file as in `config/laws/`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub editions: Vec<String>,
 }
 
 /// A round.
@@ -211,6 +217,29 @@ pub struct OptionsSetup {
 impl OptionsSetup {
     fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// These options; where they say nothing, the event's.
+    #[must_use]
+    pub fn or(&self, event: &Self) -> Self {
+        let (own, default) = (self.clone(), Self::default());
+        Self {
+            draw_agreement: if own.draw_agreement == default.draw_agreement {
+                event.draw_agreement
+            } else {
+                own.draw_agreement
+            },
+            electronic_observation: if own.electronic_observation == default.electronic_observation {
+                event.electronic_observation
+            } else {
+                own.electronic_observation
+            },
+            penalty_seconds: own.penalty_seconds.or(event.penalty_seconds),
+            default_time_seconds: own.default_time_seconds.or(event.default_time_seconds),
+            quickplay: own.quickplay || event.quickplay,
+            games_per_arbiter: own.games_per_arbiter.or(event.games_per_arbiter),
+            ..own
+        }
     }
 }
 

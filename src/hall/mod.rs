@@ -5,6 +5,7 @@
 
 #[expect(clippy::module_inception, reason = "the hall is what this room is named after")]
 mod hall;
+mod incidents;
 mod input;
 mod news;
 mod setup;
@@ -13,6 +14,7 @@ mod update;
 mod view;
 
 pub use hall::{Hall, MAX_TABLES};
+pub use incidents::{IncidentRow, incident_rows};
 pub use input::{
     BoardKey, Command, EventSetup, Input, InputBody, OptionsSetup, RoundSetup, TableId, TableSetup,
 };

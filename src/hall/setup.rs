@@ -1,12 +1,14 @@
 //! What a table is made of: from event, round and pairing to its data and PGN tags.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use shakmaty::ByColor;
 
 use super::{ClockView, EventSetup, LinkView, TableInfo, TableSetup, TableStatus};
 use crate::{
     event::Player,
-    laws::{Alert, GameOptions, Profile, Referee, TimeControl},
+    laws::{Alert, Editions, Extra, GameOptions, Profile, TimeControl},
     record::{Game, Tags},
     wire::BoardIdentity,
 };
@@ -52,18 +54,24 @@ fn time_control<'a>(setup: &'a TableSetup, context: &Context<'a>) -> &'a str {
     setup.time_control.as_deref().unwrap_or(&context.event.time_control)
 }
 
-/// The referee for this game, and its Fischer increment if the time control has one throughout.
+/// Profile and options of this game, and its Fischer increment if the time control has one throughout.
 ///
 /// A profile or time control that cannot be read falls back to the edition in force and to none:
 /// the configuration and the desk refuse such a name before it comes here.
-pub(super) fn referee(setup: &TableSetup, context: &Context<'_>) -> (Referee, Option<u32>) {
-    let profile = Profile::load(profile(setup, context)).unwrap_or_else(|_| Profile::default_profile());
+pub(super) fn rules(setup: &TableSetup, context: &Context<'_>) -> (Arc<Profile>, GameOptions, Option<u32>) {
+    let profile = Editions::with(&context.event.editions)
+        .and_then(|editions| editions.profile(profile(setup, context)))
+        .map_or_else(|_| Profile::default_profile(), Arc::new);
     let time_control: Option<TimeControl> = time_control(setup, context).parse().ok();
     let increment = time_control.as_ref().and_then(|control| {
-        let increments = control.periods.iter().map(|period| period.increment).collect::<Vec<_>>();
-        increments.windows(2).all(|pair| pair[0] == pair[1]).then(|| increments.first().copied()).flatten()
+        let extras: Vec<Extra> = control.periods().iter().map(|period| period.extra).collect();
+        match extras.first().copied().filter(|first| extras.iter().all(|extra| extra == first))? {
+            Extra::None => Some(0),
+            Extra::Increment(seconds) => Some(seconds),
+            Extra::Bronstein(_) | Extra::Delay(_) | Extra::Hourglass => None,
+        }
     });
-    let options = &setup.options;
+    let options = setup.options.or(&context.event.options);
     let pair = |[white, black]: [u32; 2]| ByColor { white, black };
     let options = GameOptions {
         time_control,
@@ -79,7 +87,7 @@ pub(super) fn referee(setup: &TableSetup, context: &Context<'_>) -> (Referee, Op
         games_per_arbiter: options.games_per_arbiter,
         assistant: options.assistant,
     };
-    (Referee::new(profile, options), increment)
+    (profile, options, increment)
 }
 
 /// PGN tags in export order, without the result.
@@ -99,7 +107,9 @@ fn tags(setup: &TableSetup, context: &Context<'_>) -> Tags {
     }
     let time_control = time_control(setup, context);
     if !time_control.is_empty() {
-        tags.set("TimeControl", time_control);
+        // People's minutes become the standard's seconds.
+        let seconds = time_control.parse::<TimeControl>().map(|control| control.to_pgn());
+        tags.set("TimeControl", seconds.unwrap_or_else(|_| time_control.to_owned()));
     }
     tags.set("Board", setup.table.to_string());
     // Stable for the life of the game, whatever is corrected later: feeds match games by it.
@@ -130,12 +140,23 @@ pub(super) fn model(identity: &BoardIdentity) -> String {
     }
 }
 
-/// An alert as the incident log keeps it: with the position and the clocks at that moment.
-pub(super) fn alert_incident(alert: &Alert, game: &Game, clock: &ClockView) -> Value {
+/// An alert as the incident log keeps it: with the position before it and what stood on the board then,
+/// and the clocks at that moment.
+pub(super) fn alert_incident(alert: &Alert, game: &Game, sensed: &str, clock: &ClockView) -> Value {
+    let position = game.position();
+    let differs = position.board().board_fen().to_string() != sensed;
+    let last = game.plies.len().saturating_sub(1);
+    let (before, after) = if differs {
+        (position.fen(), sensed.to_owned())
+    } else {
+        (game.position_before(last).unwrap_or(&game.start).fen(), position.fen())
+    };
     json!({
         "kind": "alert",
         "alert": alert,
-        "fen": game.position().fen(),
+        "fen": position.fen(),
+        "before": before,
+        "after": after,
         "clock": {"white": clock.white, "black": clock.black},
     })
 }

@@ -129,7 +129,8 @@ impl Table {
         let info = setup::table_info(&setup, context, number);
         let game = Game { tags: info.tags.clone(), ..Game::new(setup.start.clone()) };
         let track = Track::new(&setup.start);
-        let (referee, increment) = setup::referee(&setup, context);
+        let (profile, options, increment) = setup::rules(&setup, context);
+        let referee = Referee::new(profile, options);
         let mut table = Self {
             id: setup.table,
             squares: Squares::from_board(setup.start.board(), false),
@@ -149,6 +150,8 @@ impl Table {
             out: Vec::new(),
         };
         table.announce();
+        // What there is to say before anything happens: a time control of another class, say.
+        table.rule(at, |referee, game, out| referee.advance(at, game, out));
         table.advance(at);
         table
     }
@@ -170,8 +173,16 @@ impl Table {
             self.track_evidence(at, &dump);
         }
         self.game.tags = self.info.tags.clone();
+        let (profile, options, increment) = setup::rules(&setup, context);
+        self.increment = increment;
+        self.rule(at, |referee, game, out| referee.reconfigure(at, profile, options, game, out));
         self.setup = setup;
         self.announce();
+    }
+
+    /// The round begins: clocks should run, default time counts from here (6.6, 6.7).
+    pub(super) fn round_started(&mut self, at: Timestamp) {
+        self.rule(at, |referee, game, out| referee.round_started(at, game, out));
     }
 
     /// What left since the last call.
@@ -643,14 +654,20 @@ impl Table {
                 if self.muted.contains(&alert.code) && alert.state == AlertState::Open {
                     alert.state = AlertState::Acknowledged;
                 }
-                let incident = setup::alert_incident(&alert, &self.game, &self.shown);
+                let incident = setup::alert_incident(&alert, &self.game, &self.placement(), &self.shown);
                 self.out.push(UpdateBody::Alert(alert));
                 self.incident(at, incident);
             }
             Ruling::Result { result, reason, state } => self.set_result(at, Some((result, reason, state))),
             Ruling::NoResult => self.set_result(at, None),
             Ruling::ExchangeClockSides => self.exchange_clock_sides(at),
-            Ruling::Answer(answer) => self.out.push(UpdateBody::Answer(answer)),
+            Ruling::Answer(answer) => {
+                // The half-hourly sheet belongs into the log whether anybody looks or not.
+                if answer["act"] == "time-control-sheet" {
+                    self.incident(at, json!({"kind": "sheet", "sheet": answer["sheet"]}));
+                }
+                self.out.push(UpdateBody::Answer(answer));
+            }
             Ruling::AskMate { fen, side } => self.questions.push(MateQuestion {
                 table: self.id,
                 fen,

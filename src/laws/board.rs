@@ -18,6 +18,10 @@ use crate::{
     wire::LinkEvent,
 };
 
+/// Where kings show a result.
+const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
+/// The kings follow within this time when a man made room for them. Milliseconds.
+const CLEARING: i64 = 2_000;
 /// A square that flickers so long has a fault of its own. Milliseconds.
 const FLICKER: i64 = 6_000;
 
@@ -34,10 +38,15 @@ impl Referee {
             Finding::Restored => self.restored(scene),
             Finding::Differ(diffs) => {
                 if self.over.is_none() && !self.explained(scene, diffs) {
-                    self.mismatch(scene, diffs, false);
+                    let position = self.position(scene.game);
+                    match legality::moved_out_of_turn(&position, diffs) {
+                        Some((from, to, piece)) => self.out_of_turn(scene, from, to, piece),
+                        None => self.mismatch(scene, diffs, false),
+                    }
                 }
             }
             Finding::Agree => {
+                self.cleared = None;
                 self.desk.clear(
                     scene,
                     &[
@@ -78,7 +87,14 @@ impl Referee {
                 }
             }
             Finding::OutOfTurn { from, to, piece } => {
-                if self.over.is_none() {
+                if self.over.is_some() {
+                    return;
+                }
+                if CENTRE.contains(from) {
+                    // Players who agree on a result make room for the kings (28.5).
+                    self.cleared = Some((*from, *to, *piece));
+                    self.set_timer(Timer::OutOfTurn, scene.at.plus(CLEARING));
+                } else {
                     self.out_of_turn(scene, *from, *to, *piece);
                 }
             }
@@ -166,6 +182,13 @@ impl Referee {
             .arg("move", legality::shown(what))
             .detail("kind", kind.trim_start_matches("kind-"));
         self.raise(scene, notice);
+    }
+
+    /// No king followed: it was a move out of turn.
+    pub(super) fn out_of_turn_stands(&mut self, scene: &mut Scene<'_>) {
+        if let Some((from, to, piece)) = self.cleared.take().filter(|_| self.over.is_none()) {
+            self.out_of_turn(scene, from, to, piece);
+        }
     }
 
     fn square_fault(&mut self, scene: &mut Scene<'_>, square: Square, fault: SquareFault) {

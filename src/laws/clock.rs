@@ -8,7 +8,7 @@ use serde_json::json;
 use shakmaty::{ByColor, Color};
 
 use super::{
-    Code, Discipline, IncrementMode, Severity,
+    Code, Severity,
     desk::{Notice, Scene},
     referee::{ClockTimes, Referee, Timer},
     texts::Arg,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Readings come once a second and may be a second late. Seconds.
-const SKEW: i64 = 3;
+pub(super) const SKEW: i64 = 3;
 /// A stopped clock is worth a note after so long, and a question about the result after more. Milliseconds.
 const PAUSED: i64 = 5_000;
 const NO_RESULT: i64 = 300_000;
@@ -30,7 +30,7 @@ const INCREMENT: i64 = 2_000;
 /// A running clock that shows the same for so long stands still. Milliseconds.
 const FROZEN: i64 = 10_000;
 /// The clock should run so long after the round started. Milliseconds.
-const START: i64 = 60_000;
+pub(super) const START: i64 = 60_000;
 
 /// A player's turn on the clock.
 #[derive(Clone, Copy, Debug)]
@@ -41,9 +41,9 @@ struct ClockTurn {
 
 /// A press whose increment is not measured yet.
 #[derive(Clone, Copy, Debug)]
-struct Pressed {
-    left: u32,
-    ran: i64,
+pub(super) struct Pressed {
+    pub(super) left: u32,
+    pub(super) ran: i64,
 }
 
 /// What the clock has shown so far.
@@ -52,16 +52,18 @@ pub(super) struct Watch {
     last: Option<(Timestamp, ClockTimes)>,
     lost: bool,
     /// The clock has run in this game.
-    ran: bool,
-    left: ByColor<Option<u32>>,
+    pub(super) ran: bool,
+    pub(super) left: ByColor<Option<u32>>,
     /// Before a reset: the last times that can be believed.
     good: ByColor<Option<u32>>,
     at_press: ByColor<Option<Timestamp>>,
     before_press: ByColor<Option<Timestamp>>,
     turns: ByColor<Option<ClockTurn>>,
-    presses: ByColor<Option<Pressed>>,
+    pub(super) presses: ByColor<Option<Pressed>>,
+    /// What the last press of each side was seen to add.
+    pub(super) gained: ByColor<u32>,
     /// (measured, expected) of the last presses.
-    gains: Vec<(i64, i64)>,
+    pub(super) gains: Vec<(i64, i64)>,
     frozen_since: Option<(Timestamp, Color, u32)>,
     /// Presses in a row after which only the other side had moved.
     pub(super) swapped: u32,
@@ -85,6 +87,7 @@ impl Default for Watch {
             before_press: ByColor::default(),
             turns: ByColor::default(),
             presses: ByColor::default(),
+            gained: ByColor::default(),
             gains: Vec::new(),
             frozen_since: None,
             swapped: 0,
@@ -106,6 +109,12 @@ impl Watch {
     /// Whose clock runs; `None` while it is stopped, lost or unknown.
     pub(super) fn running(&self) -> Option<Color> {
         self.last.filter(|_| !self.lost).and_then(|(_, times)| times.running)
+    }
+
+    /// When this side's clock will stand at zero, if it runs and goes on running.
+    pub(super) fn runs_out(&self, side: Color) -> Option<Timestamp> {
+        let (at, times) = self.last.filter(|(_, times)| !self.lost && times.running == Some(side))?;
+        Some(at.plus(i64::from(seconds(&times, side)?) * 1000))
     }
 
     /// Has there been a clock at all?
@@ -138,7 +147,7 @@ impl Watch {
 
     /// Seconds of increment that stand on this side's clock since its last press.
     pub(super) fn gained_at_press(&self, side: Color, increment: u32) -> u32 {
-        let Some(pressed) = self.presses[side] else { return 0 };
+        let Some(pressed) = self.presses[side] else { return self.gained[side].min(increment) };
         let expected = i64::from(pressed.left) - pressed.ran / 1000;
         let gained = self.left[side].map_or(0, |left| i64::from(left) - expected);
         if gained >= 2 { increment.min(gained as u32 + 1) } else { 0 }
@@ -146,13 +155,18 @@ impl Watch {
 
     /// Times across a gap prove nothing.
     pub(super) fn forget_turns(&mut self) {
+        for side in Color::ALL {
+            if self.presses[side].is_some() {
+                self.gained[side] = self.gained_at_press(side, u32::MAX);
+            }
+        }
         self.turns = ByColor::default();
         self.presses = ByColor::default();
         self.frozen_since = None;
     }
 }
 
-fn seconds(times: &ClockTimes, side: Color) -> Option<u32> {
+pub(super) fn seconds(times: &ClockTimes, side: Color) -> Option<u32> {
     times.left[side].map(|Seconds(seconds)| seconds)
 }
 
@@ -163,47 +177,6 @@ impl Referee {
             .arg("white_clock", Arg::Clock(left.white))
             .arg("black_clock", Arg::Clock(left.black))
             .detail("clock", json!({"white": left.white, "black": left.black}))
-    }
-
-    /// Set-up checks, before anything moves.
-    pub(super) fn check_event(&mut self, scene: &mut Scene<'_>) {
-        if let Some(control) = &self.options.time_control {
-            let class = self.profile.class_of(control.class_seconds());
-            let declared = self.profile.discipline();
-            if class != declared && !self.options.last_period {
-                let notice = Notice::new(Code::TimeControlClassMismatch)
-                    .arg("class", Arg::Word(class_word(class)))
-                    .arg("declared", Arg::Word(class_word(declared)));
-                self.raise(scene, notice);
-            }
-        }
-        // 13.3, 14.3: three games at most in rapid, one in blitz.
-        let most = match self.profile.discipline() {
-            Discipline::Classical => None,
-            Discipline::Rapid => Some(3),
-            Discipline::Blitz => Some(1),
-        };
-        if self.profile.supervised()
-            && let (Some(games), Some(most)) = (self.options.games_per_arbiter, most)
-            && games > most
-        {
-            self.raise(scene, Notice::new(Code::SupervisionNotMet).arg("games", games));
-        }
-        self.watch.must_record =
-            ByColor { white: self.profile.rules.recording, black: self.profile.rules.recording };
-        self.watch.last_completed = self.watch.completed;
-        if let Some(started) = self.options.started_at {
-            self.set_timer(Timer::NotStarted, started.plus(START).max(scene.at));
-        }
-        // Bonuses given before the referee took over are those of periods passed some moves ago.
-        if let Some(control) = &self.options.time_control {
-            for side in Color::ALL {
-                let completed = self.watch.completed[side];
-                self.watch.bonuses[side] = (0..control.periods.len())
-                    .filter(|period| control.due_by_end(*period).is_some_and(|due| completed > due))
-                    .count();
-            }
-        }
     }
 
     /// A reading of the clock.
@@ -264,7 +237,7 @@ impl Referee {
     fn plausible_flag(&self, side: Color) -> bool {
         self.watch.left[side].is_none_or(|left| left <= 5)
             || self.watch.bonuses[side] > 0
-            || self.options.time_control.as_ref().is_none_or(|control| control.periods.len() > 1)
+            || self.options.time_control.as_ref().is_none_or(|control| control.periods().len() > 1)
     }
 
     fn clock_lost(&mut self, scene: &mut Scene<'_>) {
@@ -287,12 +260,14 @@ impl Referee {
             return;
         }
         let at = scene.at;
+        self.refresh_deadlines(scene);
         if let Some(from) = was {
             let turn = self.watch.turns[from].take();
             if times.running.is_some() {
                 self.watch_sides(scene, from);
                 self.watch.before_press[from] = self.watch.at_press[from];
                 self.watch.at_press[from] = Some(at);
+                self.watch.gained[from] = 0;
                 if let Some(turn) = turn {
                     self.watch.presses[from] = Some(Pressed { left: turn.left, ran: at.since(turn.began) });
                     self.set_timer(Timer::Increment(from), at.plus(INCREMENT));
@@ -302,7 +277,7 @@ impl Referee {
         if let Some(to) = times.running {
             self.measure_increment(scene, to);
             if !std::mem::replace(&mut self.watch.ran, true) {
-                self.set_timer(Timer::Sheet, at.plus(super::claim::SHEET));
+                self.set_timer(Timer::Sheet, at.plus(super::enter::SHEET));
             }
             self.watch.turns[to] = self.watch.left[to].map(|left| ClockTurn { began: at, left });
             self.cancel(Timer::Paused);
@@ -361,9 +336,12 @@ impl Referee {
             // A clock that is not looked at: the reading repeats what it said when the turn began.
             let stale = delta > 0 && seen == before;
             let most = match &self.options.time_control {
-                Some(control) => {
-                    control.periods.iter().map(|period| i64::from(period.increment)).max().unwrap_or(0)
-                }
+                Some(control) => control
+                    .periods()
+                    .iter()
+                    .map(|period| i64::from(period.extra.seconds()))
+                    .max()
+                    .unwrap_or(0),
                 None => 60,
             };
             let fine = delta.abs() <= SKEW
@@ -426,62 +404,6 @@ impl Referee {
         );
     }
 
-    /// 6.3.1: the time of the next period came on the clock: for one side at its move, or for both when
-    /// one clock reached zero.
-    fn next_period(&mut self, scene: &mut Scene<'_>, deltas: &ByColor<Option<(u32, i64, i64)>>) -> bool {
-        let mut found = false;
-        for side in Color::ALL {
-            let Some((_, predicted, delta)) = deltas[side] else { continue };
-            let other = deltas[!side].map_or(0, |(_, _, delta)| delta);
-            let at_zero = predicted <= SKEW && delta >= 300;
-            let both = at_zero && (other - delta).abs() <= SKEW;
-            let expected = self.options.time_control.as_ref().and_then(|control| {
-                let next = self.watch.bonuses[side] + 1;
-                let due = control.due_by_end(next - 1)?;
-                let reached = self.watch.completed[side] + 1 >= due || at_zero;
-                reached.then(|| (i64::from(control.period(next).seconds), control.increment_at(due)))
-            });
-            let fits = match expected {
-                Some((bonus, increment)) => {
-                    let exact = (delta - bonus).abs() <= SKEW + i64::from(increment);
-                    if !exact && delta >= 60 && (at_zero || delta >= bonus / 2) {
-                        let notice = Notice::new(Code::PeriodBonusWrong)
-                            .side(side)
-                            .key(self.watch.bonuses[side])
-                            .arg("seen", Arg::Clock(Some(delta.max(0) as u32)))
-                            .arg("expected", Arg::Clock(Some(bonus as u32)));
-                        self.raise(scene, notice);
-                        self.watch.bonuses[side] += 1;
-                        found = true;
-                    }
-                    exact && delta >= 60
-                }
-                None => self.options.time_control.is_none() && both,
-            };
-            if fits {
-                found = true;
-                let sides: &[Color] = if both { &Color::ALL } else { &[side] };
-                for one in sides {
-                    self.watch.bonuses[*one] += 1;
-                }
-                let notice = Notice::new(Code::ControlPassed)
-                    .side(side)
-                    .variant("bonus")
-                    .key(format!("bonus{}", self.watch.bonuses[side]))
-                    .arg("completed", self.watch.completed[side])
-                    .detail("seconds", delta);
-                self.raise(scene, notice);
-                if both {
-                    break;
-                }
-            }
-        }
-        if found {
-            self.watch.forget_turns();
-        }
-        found
-    }
-
     /// A clock that runs but does not lose time.
     fn frozen(&mut self, scene: &mut Scene<'_>, old: &ClockTimes, new: &ClockTimes) {
         let Some(side) = old.running.filter(|side| new.running == Some(*side)) else {
@@ -502,78 +424,6 @@ impl Referee {
                 self.desk.clear(scene, &[Code::ClockFrozen]);
             }
         }
-    }
-
-    /// 6.10.2: the time at the start of the game.
-    fn start_time(&mut self, scene: &mut Scene<'_>, was: Option<Color>, times: &ClockTimes) {
-        let first = was.is_none() && times.running.is_some() && scene.game.plies.is_empty();
-        if !first || scene.game.start.move_number() > 1 || self.options.last_period {
-            return;
-        }
-        let Some(control) = &self.options.time_control else { return };
-        let (base, start) = (control.period(0).seconds, control.start_seconds());
-        // A first increment is on the clock or comes with the first press; both are in use.
-        let right = |left: u32| left.abs_diff(base) <= 2 || left.abs_diff(start) <= 2;
-        for side in Color::ALL {
-            if let Some(left) = seconds(times, side)
-                && !right(left)
-                && self.watch.completed[side] == 0
-            {
-                let notice = Notice::new(Code::StartTimeWrong)
-                    .side(side)
-                    .arg("seen", Arg::Clock(Some(left)))
-                    .arg("expected", Arg::Clock(Some(start)));
-                self.raise(scene, notice);
-            }
-        }
-    }
-
-    /// 6.10.2: what a press added, once the clock has had time to show it.
-    pub(super) fn measure_increment(&mut self, scene: &mut Scene<'_>, side: Color) {
-        let Some(pressed) = self.watch.presses[side].take() else { return };
-        self.cancel(Timer::Increment(side));
-        let (Some(control), Some(left)) = (&self.options.time_control, self.watch.left[side]) else { return };
-        let increment = i64::from(control.increment_at(self.watch.completed[side].max(1)));
-        let ran = pressed.ran / 1000;
-        let expected = match control.mode {
-            IncrementMode::Fischer => increment,
-            IncrementMode::Bronstein | IncrementMode::Delay => increment.min(ran),
-        };
-        if expected == 0 || self.over.is_some() {
-            return;
-        }
-        let gained = i64::from(left) - (i64::from(pressed.left) - ran);
-        let enough = if increment >= 10 { 2 } else { 6 };
-        let gains = &mut self.watch.gains;
-        gains.push((gained, expected));
-        if gains.len() > enough {
-            gains.remove(0);
-        }
-        if gains.len() < enough {
-            return;
-        }
-        let count = gains.len() as f64;
-        let seen = gains.iter().map(|(gained, _)| *gained as f64).sum::<f64>() / count;
-        let due = gains.iter().map(|(_, expected)| *expected as f64).sum::<f64>() / count;
-        let spread = gains.iter().map(|(gained, _)| *gained).max().unwrap_or(0)
-            - gains.iter().map(|(gained, _)| *gained).min().unwrap_or(0);
-        let tolerance = if increment >= 10 { 2.0 } else { 1.0 };
-        if (seen - due).abs() <= tolerance {
-            self.desk.clear(scene, &[Code::IncrementMissing, Code::IncrementWrong]);
-            return;
-        }
-        if spread > 3 {
-            return; // the readings do not agree with each other: nothing is proved
-        }
-        let code = if seen.abs() <= tolerance { Code::IncrementMissing } else { Code::IncrementWrong };
-        let frozen = self.profile.rules.clock_setting_frozen_after;
-        let late = frozen > 0 && Color::ALL.into_iter().all(|side| self.watch.completed[side] >= frozen);
-        let notice = Self::with_times(Notice::new(code), self.watch.left())
-            .severity(if late { Severity::Note } else { Severity::GoNow })
-            .article(if late { "13.4.1" } else { "6.10.2" })
-            .arg("increment", increment as u32)
-            .arg("seen", seen.round().max(0.0) as u32);
-        self.raise(scene, notice);
     }
 
     /// 6.5: men that always move while the other side's clock runs mean a clock the wrong way round.
@@ -630,40 +480,6 @@ impl Referee {
         std::mem::swap(&mut self.flags.white, &mut self.flags.black);
     }
 
-    /// 8.4: who need not record any more.
-    fn recording(&mut self, scene: &mut Scene<'_>) {
-        let rules = &self.profile.rules;
-        if !rules.recording || self.over.is_some() {
-            return;
-        }
-        let (below, needed) = (rules.recording_free_below_s, rules.recording_needs_increment_s);
-        let Some(control) = &self.options.time_control else { return };
-        let mut freed = Vec::new();
-        for side in Color::ALL {
-            let increment = control.increment_at(self.watch.completed[side] + 1);
-            let Some(left) = self.watch.left[side] else { continue };
-            if increment >= needed {
-                continue;
-            }
-            if left < below && self.watch.must_record[side] {
-                self.watch.must_record[side] = false;
-                freed.push(side);
-            } else if left > below + 60 && !self.watch.must_record[side] {
-                // A new period: the duty is back.
-                self.watch.must_record[side] = true;
-            }
-        }
-        for side in freed {
-            let notice = Notice::new(Code::RecordingOptional).side(side).arg("minutes", below / 60);
-            self.raise(scene, notice);
-        }
-        if !self.watch.must_record.white && !self.watch.must_record.black {
-            self.raise(scene, Notice::new(Code::KeepScoreNeeded));
-        } else {
-            self.desk.clear(scene, &[Code::KeepScoreNeeded]);
-        }
-    }
-
     /// 6.11: stopped for some time, and nobody said why.
     pub(super) fn paused_long(&mut self, scene: &mut Scene<'_>) {
         let explained = self.pause_explained
@@ -705,13 +521,5 @@ impl Referee {
         let mover = self.position(scene.game).turn();
         let notice = Notice::new(Code::ClockNotStarted).side(mover).arg("seconds", Arg::Number(START / 1000));
         self.raise(scene, notice);
-    }
-}
-
-fn class_word(class: Discipline) -> &'static str {
-    match class {
-        Discipline::Classical => "classical",
-        Discipline::Rapid => "rapid",
-        Discipline::Blitz => "blitz",
     }
 }

@@ -33,6 +33,7 @@ pub(super) struct Notice {
     detail: Map<String, Value>,
     advice: Advice,
     evidence: Vec<TouchEvidence>,
+    deadline: Option<Timestamp>,
 }
 
 impl Notice {
@@ -52,6 +53,7 @@ impl Notice {
             detail: Map::new(),
             advice: Advice::default(),
             evidence: Vec::new(),
+            deadline: None,
         }
     }
 
@@ -125,6 +127,12 @@ impl Notice {
         self
     }
 
+    /// Until when it can be acted on, at the latest.
+    pub(super) fn deadline(mut self, deadline: Option<Timestamp>) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
     pub(super) fn evidence(mut self, evidence: Vec<TouchEvidence>) -> Self {
         self.evidence = evidence;
         self
@@ -171,6 +179,7 @@ impl Desk {
             alert.text = text;
             alert.advice = notice.advice;
             alert.detail = notice.detail;
+            alert.deadline = notice.deadline;
             if alert.evidence.is_empty() {
                 alert.evidence = notice.evidence;
             }
@@ -194,7 +203,7 @@ impl Desk {
             text,
             detail: notice.detail,
             advice: notice.advice,
-            deadline: None,
+            deadline: notice.deadline,
             evidence: notice.evidence,
             // What is only logged asks nothing of anyone.
             state: if notice.severity == Severity::Log { AlertState::Cleared } else { AlertState::Open },

@@ -4,9 +4,8 @@
 use shakmaty::{ByColor, Color, Move, Role};
 
 use super::{
-    Code, Severity,
+    Code,
     desk::{Notice, Scene},
-    legality,
     mate::{self, Budget},
     referee::{Referee, Ruling, Timer},
 };
@@ -366,9 +365,9 @@ impl Referee {
         let last = self.watch.last_completed;
         let reached: Vec<(Color, usize)> = Color::ALL
             .into_iter()
-            .flat_map(|side| (0..control.periods.len()).map(move |period| (side, period)))
+            .flat_map(|side| (0..control.periods().len()).map(move |period| (side, period)))
             .filter(|(side, period)| {
-                control.due_by_end(*period).is_some_and(|due| completed[*side] == due && last[*side] < due)
+                control.moves_due(*period).is_some_and(|due| completed[*side] == due && last[*side] < due)
             })
             .collect();
         self.watch.last_completed = completed;
@@ -391,41 +390,6 @@ impl Referee {
         if self.over.is_none() && ply.pressed_at.is_none() && self.watch.running() == Some(mover) {
             self.raise(scene, Notice::new(Code::ClockNotPressed).side(mover).key(scene.game.plies.len()));
         }
-    }
-
-    /// Both kings in check (13.4.4), or a position that cannot be, found standing.
-    fn kings_in_check(&mut self, scene: &mut Scene<'_>, count: usize, position: &Position, irregular: bool) {
-        if let Some(found) = self.both_in_check {
-            if count > found {
-                self.both_in_check = None;
-                if !legality::both_in_check(position) {
-                    self.desk.clear(scene, &[Code::BothKingsInCheck]);
-                }
-            }
-            return;
-        }
-        if legality::both_in_check(position) && !irregular {
-            self.found_both_in_check(scene, count, position);
-        }
-        if let Some(what) = legality::impossible(position) {
-            let notice = Notice::new(Code::IllegalPosition).key(&what).arg("what", what);
-            self.raise(scene, notice);
-        } else {
-            self.desk.clear(scene, &[Code::IllegalPosition]);
-        }
-    }
-
-    /// 13.4.4: wait for one more completed move in unsupervised play.
-    pub(super) fn found_both_in_check(&mut self, scene: &mut Scene<'_>, count: usize, position: &Position) {
-        let waits = self.profile.rules.illegal_position_waits;
-        let mut notice = Notice::new(Code::BothKingsInCheck).detail("position", position.fen());
-        if waits {
-            notice = notice.variant("wait").severity(Severity::Look);
-            self.both_in_check = Some(count);
-        } else {
-            notice = notice.article("3.10.3");
-        }
-        self.raise(scene, notice);
     }
 
     fn lapse_offer(&mut self, scene: &mut Scene<'_>) {

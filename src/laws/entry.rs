@@ -20,7 +20,9 @@ pub enum ClaimKind {
     IllegalMove,
     /// 6.8.
     Flag,
-    /// Guidelines III: "cannot win by normal means" (18.5) or five seconds more (18.4).
+    /// Guidelines III.4 (18.4): five seconds more for each move of both.
+    QuickplayIncrement,
+    /// Guidelines III.5 (18.5): a draw, the opponent "cannot win by normal means".
     QuickplayFinish,
 }
 

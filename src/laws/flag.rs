@@ -7,7 +7,7 @@ use shakmaty::Color;
 use super::{
     AlertState, Code, Severity,
     desk::{Notice, Scene},
-    press::{CanMate, can_mate},
+    gate::{CanMate, can_mate},
     referee::{Ask, Flag, Referee, Ruling},
 };
 use crate::record::{GameResult, ResultReason, ResultState};
@@ -120,16 +120,16 @@ impl Referee {
     /// The moves due in the period whose flag this is, if it is not the last.
     fn due(&self, side: Color) -> Option<u32> {
         let control = self.options.time_control.as_ref().filter(|_| !self.options.last_period)?;
-        control.due_by_end(self.period(side))
+        control.moves_due(self.period(side))
     }
 
     /// The period whose time has run out: the one after the bonuses the clock is known to have given.
     fn period(&self, side: Color) -> usize {
         let Some(control) = &self.options.time_control else { return 0 };
-        let by_moves = control.period_after(self.watch.completed[side]);
+        let by_moves = control.period_index(self.watch.completed[side]);
         let given = self.watch.bonuses[side];
         // Nobody saw the bonus come: the moves alone do not prove that it was given.
-        given.min(by_moves).min(control.periods.len().saturating_sub(1))
+        given.min(by_moves).min(control.periods().len().saturating_sub(1))
     }
 
     pub(super) fn flag_verdict(&self, scene: &Scene<'_>, side: Color) -> FlagVerdict {

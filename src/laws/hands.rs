@@ -42,6 +42,9 @@ const HANDS: [Code; 5] = [
 impl Referee {
     /// A square changed.
     pub(super) fn touched(&mut self, scene: &mut Scene<'_>, touch: Touch) {
+        if touch.was.or(touch.now).is_some_and(|piece| piece.role == Role::King) {
+            self.cleared = None;
+        }
         if self.over.is_some() || self.options.assistant {
             return;
         }

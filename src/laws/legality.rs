@@ -2,7 +2,10 @@
 
 use shakmaty::{Bitboard, Color, File, Move, Piece, Role, Square, attacks};
 
-use crate::{record::Position, track::Irregular};
+use crate::{
+    record::Position,
+    track::{Irregular, SquareDiff},
+};
 
 /// Why a move of one man is not legal; a word of the language files.
 pub(super) fn kind(position: &Position, what: &Irregular) -> &'static str {
@@ -69,6 +72,56 @@ fn pawn_reaches(position: &Position, from: Square, to: Square, mover: Color) -> 
 fn castled(position: &Position, rook: Square) -> &'static str {
     let rights = position.to_setup().castling_rights;
     if rights.contains(rook) { "kind-castling-through-attack" } else { "kind-castling-right-lost" }
+}
+
+/// What the tracker has no name for, but is one man moved: onto his own side's man, or a pawn that took
+/// another beside it where that is not allowed.
+pub(super) fn one_man_moved(by: Color, squares: &[SquareDiff]) -> Option<Irregular> {
+    let own = |piece: &Piece| piece.color == by;
+    let mut arrived = squares.iter().filter(|diff| diff.sensed.as_ref().is_some_and(own));
+    let (to, None) = (arrived.next()?, arrived.next()) else { return None };
+    let piece = to.sensed?;
+    let mut left = squares.iter().filter(|diff| diff.expected == Some(piece) && diff.sensed.is_none());
+    let (from, None) = (left.next()?, left.next()) else { return None };
+    let mut rest = squares.iter().filter(|diff| diff.square != from.square && diff.square != to.square);
+    let fits = match (rest.next(), rest.next()) {
+        (None, _) => to.expected.as_ref().is_some_and(own),
+        (Some(victim), None) => {
+            let beside = Square::from_coords(to.square.file(), from.square.rank());
+            let enemy = Piece { color: !by, role: Role::Pawn };
+            piece.role == Role::Pawn
+                && victim.square == beside
+                && victim.expected == Some(enemy)
+                && victim.sensed.is_none()
+                && to.expected.is_none()
+                && attacks::pawn_attacks(by, from.square).contains(to.square)
+        }
+        _ => false,
+    };
+    fits.then_some(Irregular::PieceMoved {
+        from: from.square,
+        to: to.square,
+        piece,
+        captured: to.expected,
+        became: None,
+    })
+}
+
+/// A man of the side that is not on move went where such a man can go, and nothing else differs.
+pub(super) fn moved_out_of_turn(
+    position: &Position,
+    squares: &[SquareDiff],
+) -> Option<(Square, Square, Piece)> {
+    let [one, other] = squares else { return None };
+    let (from, to) = if one.sensed.is_none() { (one, other) } else { (other, one) };
+    let piece = from.expected.filter(|piece| piece.color != position.turn() && from.sensed.is_none())?;
+    let free = to.expected.is_none_or(|there| there.color != piece.color);
+    let reaches = if piece.role == Role::Pawn {
+        pawn_reaches(position, from.square, to.square, piece.color)
+    } else {
+        attacks::attacks(from.square, piece, position.board().occupied()).contains(to.square)
+    };
+    (to.sensed == Some(piece) && free && reaches).then_some((from.square, to.square, piece))
 }
 
 /// How an irregular move is written: squares, language-neutral.

@@ -8,21 +8,28 @@
 pub mod mate;
 
 mod alert;
+mod answer;
 mod board;
 mod catalogue;
 mod claim;
 mod clock;
 mod desk;
 mod ends;
+mod enter;
 mod entry;
 mod flag;
+mod gate;
 mod hands;
 mod legality;
+mod offence;
 mod options;
 mod press;
 mod profile;
 mod referee;
+mod result;
 mod review;
+mod setting;
+mod standing;
 mod texts;
 mod time_control;
 mod touch;
@@ -38,4 +45,5 @@ pub use profile::{
 };
 pub use referee::{ClockTimes, Referee, Ruling};
 pub use review::{Events, Review};
-pub use time_control::{IncrementMode, Period, TimeControl, TimeControlError};
+pub use texts::report_word;
+pub use time_control::{Extra, Period, TimeControl, TimeControlError};

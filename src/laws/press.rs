@@ -1,44 +1,20 @@
 //! What a press of the clock completes: a move, an illegal move, half a move or none (Laws 7.5, 6.2.4,
-//! 4.7), the tally of 7.5.5, and what becomes of an illegal move that nobody puts right.
+//! 4.7). What an illegal move costs is in `offence`.
 
 use serde_json::{Value, json};
 use shakmaty::{Color, Piece, Role, Square};
 
 use super::{
-    AlertId, AlertState, Code, CorrectionWindow, ElectronicObservation, Severity,
+    Code, Severity,
     desk::{Notice, Scene},
     legality,
-    mate::{self, Budget, Verdict},
-    referee::{Ask, Offence, Referee, Ruling, Timer},
-    texts::Arg,
+    referee::{Referee, Timer},
     touch,
 };
 use crate::{
-    record::{GameResult, Position, ResultReason, Timestamp},
-    track::{AtPress, Cause, Irregular, SquareDiff},
+    record::{Position, Timestamp},
+    track::{AtPress, Irregular, SquareDiff},
 };
-
-/// How much search a decision at the board may take inline; more is asked for.
-pub(super) const DECISION: Budget = Budget { nodes: 2_000, states: 8_000 };
-
-/// The mate question, answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum CanMate {
-    Yes(Vec<String>),
-    No(String),
-    Unknown,
-}
-
-/// Can this side still mate by any series of legal moves (6.9)?
-pub(super) fn can_mate(position: &Position, side: Color) -> CanMate {
-    let Some(chess) = position.chess() else { return CanMate::Unknown };
-    match mate::can_mate(chess, side, &DECISION) {
-        Verdict::Yes(line) => CanMate::Yes(line.iter().map(ToString::to_string).collect()),
-        Verdict::No(reason) => CanMate::No(reason.to_string()),
-        Verdict::Unknown(_) => CanMate::Unknown,
-    }
-}
-
 impl Referee {
     /// The clock was pressed at `at`; `board` is what stood there.
     pub(super) fn pressed(
@@ -52,6 +28,7 @@ impl Referee {
         if self.over.is_some() {
             return;
         }
+        self.out_of_turn_stands(scene);
         self.desk.clear(scene, &[Code::IllegalMovePending]);
         if self.not_own_press(scene, at, by, board) {
             return;
@@ -141,48 +118,6 @@ impl Referee {
         );
     }
 
-    /// 13.4.4: one more move was completed; do both kings still stand in check?
-    fn persists_after(&mut self, scene: &mut Scene<'_>, count: usize) {
-        if self.both_in_check.is_none_or(|found| count <= found) {
-            return;
-        }
-        self.both_in_check = None;
-        let position = self.position_at(scene.game, count);
-        if legality::both_in_check(&position) {
-            self.illegal_position_persists(scene);
-        } else {
-            self.desk.clear(scene, &[Code::BothKingsInCheck]);
-        }
-    }
-
-    fn illegal_position_persists(&mut self, scene: &mut Scene<'_>) {
-        let notice = Notice::new(Code::IllegalPositionPersists)
-            .severity(Severity::Decides)
-            .advise(|advice| advice.result = Some(GameResult::Draw.word().to_owned()));
-        self.raise(scene, notice);
-        self.propose(scene, GameResult::Draw, ResultReason::Entered);
-    }
-
-    /// The board after an irregular press: are both kings in check?
-    fn both_kings_after(&mut self, scene: &mut Scene<'_>, sensed: &shakmaty::Board) {
-        let count = scene.game.plies.len();
-        let after = self.position(scene.game).after_irregular(sensed.clone());
-        let both = legality::both_in_check(&after);
-        match self.both_in_check {
-            Some(_) if both => {
-                self.both_in_check = None;
-                self.illegal_position_persists(scene);
-            }
-            None if both => {
-                let waits = self.profile.rules.illegal_position_waits;
-                self.found_both_in_check(scene, count, &after);
-                // The illegal move itself will be the next ply if it stands.
-                self.both_in_check = waits.then_some(count + 1);
-            }
-            _ => {}
-        }
-    }
-
     /// 7.5.3.
     fn pressed_without_move(&mut self, scene: &mut Scene<'_>, at: Timestamp, by: Color) {
         let len = scene.game.plies.len();
@@ -257,6 +192,8 @@ impl Referee {
     ) {
         let before = self.position(scene.game);
         let len = scene.game.plies.len();
+        let named = if *what == Irregular::Other { legality::one_man_moved(by, squares) } else { None };
+        let what = named.as_ref().unwrap_or(what);
         let shown = legality::shown(what);
         let kind = legality::kind(&before, what);
         // The touches before an illegal move oblige as well.
@@ -448,6 +385,9 @@ impl Referee {
             .arg("square", to.to_string())
             .arg("penalty", penalty)
             .certainty(self.certain());
+        if penalty == 0 || self.illegal[by] + 1 >= self.profile.rules.illegal_moves_to_lose {
+            notice = notice.variant("no-time");
+        }
         let with_queen = queen.map(|m| before.play(m).fen());
         notice = notice.advise(|advice| {
             advice.must_play.clone_from(&play);
@@ -462,233 +402,6 @@ impl Referee {
                 advice.restore_fen = with_queen;
             }
         });
-    }
-
-    /// An offence of 7.5.5 was completed: count it and say what follows.
-    #[expect(clippy::too_many_arguments, reason = "one fact each, all from the press")]
-    pub(super) fn offend(
-        &mut self,
-        scene: &mut Scene<'_>,
-        at: Timestamp,
-        by: Color,
-        code: Code,
-        kind: &'static str,
-        shown: String,
-        before: Position,
-        advise: impl FnOnce(&mut super::Advice),
-    ) {
-        let rules = self.profile.rules.clone();
-        let len = scene.game.plies.len();
-        let count = self.illegal[by] + 1;
-        self.illegal[by] = count;
-        let loses = count >= rules.illegal_moves_to_lose;
-        let opponent = !by;
-        let penalty = if loses { 0 } else { self.penalty_s() };
-        // What is restored is the position before the first fault that was not put right.
-        let restore = self
-            .offences
-            .iter()
-            .find(|offence| offence.open && rules.correction_window == CorrectionWindow::WholeGame)
-            .map_or_else(|| before.clone(), |offence| offence.before.clone());
-        let window = rules.correction_window == CorrectionWindow::UntilNextMove;
-        let ignored = window && self.options.electronic_observation == ElectronicObservation::Ignore;
-        let mut notice = Notice::new(code)
-            .side(by)
-            .key(format!("{len}/{}", at.millis()))
-            .certainty(if code == Code::TwoHands { super::Certainty::NeedsArbiter } else { self.certain() })
-            .arg("move", shown.clone())
-            .arg("kind", Arg::Word(kind))
-            .arg("count", count)
-            .arg("penalty", penalty)
-            .detail("kind", kind.trim_start_matches("kind-"))
-            .detail("count", count)
-            .evidence(self.turn.as_ref().map(|turn| touch::evidence(&turn.touches)).unwrap_or_default());
-        notice = notice.advise(|advice| advice.restore_fen = Some(restore.fen())).advise(advise);
-        if window {
-            notice = notice
-                .detail("window", "until-next-move")
-                .detail("observation", json!(self.options.electronic_observation));
-        }
-        if ignored {
-            notice = notice.severity(Severity::Note);
-        }
-        let mut ask = None;
-        if loses {
-            notice = notice.severity(Severity::Decides).article("7.5.5");
-            let verdict = can_mate(&before, opponent);
-            let result = match &verdict {
-                CanMate::Yes(_) => Some(GameResult::win(opponent)),
-                CanMate::No(_) => Some(GameResult::Draw),
-                CanMate::Unknown => None,
-            };
-            notice = match result {
-                Some(result) => notice
-                    .variant("loses")
-                    .arg("result", result.word().to_owned())
-                    .advise(|advice| advice.result = Some(result.word().to_owned())),
-                None if code == Code::IllegalMoveCompleted => notice.variant("open"),
-                None => notice.variant("loses").arg("result", "?".to_owned()),
-            };
-            if let CanMate::Yes(line) = verdict {
-                notice = notice.advise(|advice| advice.line = line);
-            }
-            match result {
-                Some(result) if !ignored => self.propose(scene, result, ResultReason::IllegalMoves),
-                Some(_) => {}
-                None => ask = Some((before.fen(), opponent)),
-            }
-        } else if penalty > 0 {
-            let mut advice = super::Advice::default();
-            self.advise_penalty(&mut advice, opponent, penalty);
-            self.take_back_increment(&mut advice, by);
-            notice = notice.advise(|own| {
-                own.add_seconds = advice.add_seconds;
-                own.resulting_clock = advice.resulting_clock;
-            });
-            if window && code == Code::IllegalMoveCompleted {
-                notice = notice.variant("confirm");
-            }
-        } else {
-            notice = notice.variant("no-time");
-        }
-        let alert = self.raise(scene, notice);
-        if let Some((fen, side)) = ask {
-            self.asked.push((fen.clone(), side, Ask::Illegal(alert)));
-            scene.out.push(Ruling::AskMate { fen, side });
-        }
-        let pending = code == Code::IllegalMoveCompleted;
-        self.offences.push(Offence {
-            ply: len,
-            side: by,
-            alert,
-            counted: true,
-            before,
-            shown,
-            open: pending,
-            stood: false,
-        });
-    }
-
-    /// The increment gained by pressing after an illegal move is taken off again.
-    fn take_back_increment(&self, advice: &mut super::Advice, by: Color) {
-        let Some(control) = &self.options.time_control else { return };
-        let gained = self.watch.gained_at_press(by, control.increment_at(self.watch.completed[by] + 1));
-        if let Some(clock) = &mut advice.resulting_clock {
-            let own = match by {
-                Color::White => &mut clock.white,
-                Color::Black => &mut clock.black,
-            };
-            *own = own.map(|seconds| seconds.saturating_sub(gained));
-        }
-    }
-
-    /// The clocks were stopped: the advice of open offences follows what they show now.
-    pub(super) fn refresh_penalties(&mut self, scene: &mut Scene<'_>) {
-        let open: Vec<AlertId> =
-            self.offences.iter().filter(|o| o.open || o.counted).map(|o| o.alert).collect();
-        for id in open {
-            let Some(alert) = self.desk.get_mut(id) else { continue };
-            if !matches!(alert.state, AlertState::Open | AlertState::Acknowledged) {
-                continue;
-            }
-            let Some(add) = alert.advice.add_seconds else { continue };
-            let side = alert.side;
-            let mut advice = super::Advice::default();
-            self.advise_penalty(&mut advice, add.to, add.seconds);
-            if let Some(side) = side {
-                self.take_back_increment(&mut advice, side);
-            }
-            self.desk.update(
-                scene,
-                |alert, _| alert.id == id,
-                |alert| alert.advice.resulting_clock = advice.resulting_clock,
-            );
-        }
-    }
-
-    /// After an irregular press the position before it stands again.
-    pub(super) fn restored(&mut self, scene: &mut Scene<'_>) {
-        let closed: Vec<AlertId> =
-            self.offences.iter_mut().filter_map(|o| std::mem::take(&mut o.open).then_some(o.alert)).collect();
-        // A second offence is decided by the arbiter, not by the board.
-        self.desk.update(
-            scene,
-            |alert, _| closed.contains(&alert.id) && alert.severity != Severity::Decides,
-            |alert| alert.state = AlertState::Cleared,
-        );
-        self.both_in_check = None;
-        self.desk.clear(
-            scene,
-            &[
-                Code::CaptureIncomplete,
-                Code::CastlingIncomplete,
-                Code::PromotionPieceMissing,
-                Code::PiecesRearranged,
-                Code::BothKingsInCheck,
-                Code::IllegalPosition,
-                Code::PawnOnLastRank,
-                Code::MovedOutOfTurn,
-            ],
-        );
-        self.turn = None;
-    }
-
-    /// An irregular ply stands, because play went on from it.
-    pub(super) fn stands(&mut self, scene: &mut Scene<'_>, from: usize, cause: Cause) {
-        if cause != Cause::IrregularStands && !scene.game.plies.iter().skip(from).any(|ply| ply.irregular) {
-            // A legal ply in place of the faulty turn: the board was put right on the way.
-            if scene.game.plies.get(from).is_some_and(|ply| !ply.irregular) {
-                let done: Vec<AlertId> = self
-                    .offences
-                    .iter_mut()
-                    .filter(|offence| offence.open && offence.ply == from && !offence.stood)
-                    .map(|offence| {
-                        offence.open = false;
-                        offence.alert
-                    })
-                    .collect();
-                self.desk.update(
-                    scene,
-                    |alert, _| done.contains(&alert.id) && alert.severity != Severity::Decides,
-                    |alert| alert.state = AlertState::Cleared,
-                );
-            }
-            return;
-        }
-        let window = self.profile.rules.correction_window == CorrectionWindow::UntilNextMove;
-        let standing: Vec<usize> = self
-            .offences
-            .iter()
-            .enumerate()
-            .filter(|(_, offence)| offence.open && !offence.stood && offence.ply >= from)
-            .map(|(index, _)| index)
-            .collect();
-        for index in standing {
-            let offence = &mut self.offences[index];
-            offence.stood = true;
-            let (side, alert, shown, ply) = (offence.side, offence.alert, offence.shown.clone(), offence.ply);
-            if window {
-                offence.open = false;
-                if std::mem::take(&mut offence.counted) {
-                    self.illegal[side] = self.illegal[side].saturating_sub(1);
-                }
-                self.desk.update(
-                    scene,
-                    |own, _| own.id == alert,
-                    |own| {
-                        own.advice = super::Advice::default();
-                        own.deadline = None;
-                        own.state = AlertState::Cleared;
-                    },
-                );
-                if self.proposal.is_some_and(|(_, reason)| reason == ResultReason::IllegalMoves) {
-                    self.withdraw(scene);
-                }
-            }
-            let notice = Notice::new(Code::IllegalMoveStands).side(side).key(ply).arg("move", shown);
-            let notice = if window { notice } else { notice.variant("open").article("7.5.1") };
-            self.raise(scene, notice);
-        }
     }
 
     pub(super) fn out_of_turn(&mut self, scene: &mut Scene<'_>, from: Square, to: Square, piece: Piece) {

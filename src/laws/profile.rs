@@ -3,7 +3,10 @@
 //! The values are data (`config/laws/*.toml`); the rest of the room asks the profile and never an
 //! edition's name. What an event adds (time control, draw rule, default time) is in the options.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -163,6 +166,9 @@ const BUILT_IN: [&str; 4] = [
     include_str!("../../config/laws/ru-988.toml"),
 ];
 
+/// The profiles of every edition.
+const FORMS: [&str; 5] = ["classical", "rapid-sup", "rapid-unsup", "blitz-sup", "blitz-unsup"];
+
 /// A set of editions, from which profiles are made.
 #[derive(Clone, Debug, Default)]
 pub struct Editions(BTreeMap<String, EditionFile>);
@@ -173,22 +179,47 @@ impl Editions {
     /// # Errors
     /// When their data is wrong (the tests hold that it is not).
     pub fn built_in() -> Result<Self, ProfileError> {
-        let mut editions = Self::default();
-        for text in BUILT_IN {
+        static EDITIONS: OnceLock<Result<Editions, ProfileError>> = OnceLock::new();
+        let read = || {
+            let mut editions = Self::default();
+            for text in BUILT_IN {
+                editions.add(text)?;
+            }
+            Ok(editions)
+        };
+        EDITIONS.get_or_init(read).clone()
+    }
+
+    /// The editions that come with the program, and these besides.
+    ///
+    /// # Errors
+    /// When a text is no edition.
+    pub fn with(texts: &[String]) -> Result<Self, ProfileError> {
+        let mut editions = Self::built_in()?;
+        for text in texts {
             editions.add(text)?;
         }
         Ok(editions)
     }
 
-    /// Adds an edition from the text of its file, or replaces one of the same name.
+    /// Adds an edition from the text of its file, or replaces one of the same name. Gives its name.
     ///
     /// # Errors
-    /// When the text is no edition.
-    pub fn add(&mut self, text: &str) -> Result<(), ProfileError> {
+    /// When the text is no edition, or a discipline lacks a parameter.
+    pub fn add(&mut self, text: &str) -> Result<String, ProfileError> {
         let file: EditionFile = toml::from_str(text)
             .map_err(|error| ProfileError::Data { edition: "(file)".into(), why: error.to_string() })?;
-        self.0.insert(file.edition.clone(), file);
-        Ok(())
+        let name = file.edition.clone();
+        let old = self.0.insert(name.clone(), file);
+        let whole = FORMS.iter().try_for_each(|form| self.profile(&format!("{name}/{form}")).map(drop));
+        if let Err(error) = whole {
+            match old {
+                Some(old) => self.0.insert(name, old),
+                None => self.0.remove(&name),
+            };
+            return Err(error);
+        }
+        Ok(name)
     }
 
     /// The names of the editions.
@@ -199,8 +230,7 @@ impl Editions {
     /// Every profile name of these editions.
     #[must_use]
     pub fn profiles(&self) -> Vec<String> {
-        let forms = ["classical", "rapid-sup", "rapid-unsup", "blitz-sup", "blitz-unsup"];
-        self.names().flat_map(|edition| forms.map(|form| format!("{edition}/{form}"))).collect()
+        self.names().flat_map(|edition| FORMS.map(|form| format!("{edition}/{form}"))).collect()
     }
 
     /// The profile with this name. Rapid and blitz without a suffix are supervised.
@@ -326,10 +356,10 @@ impl Profile {
 
     /// The class of a time control with this many minutes (base and 60 increments).
     #[must_use]
-    pub fn class_of(&self, seconds: u32) -> Discipline {
-        if seconds <= self.rules.blitz_up_to_minutes * 60 {
+    pub fn class_of(&self, seconds: u64) -> Discipline {
+        if seconds <= u64::from(self.rules.blitz_up_to_minutes) * 60 {
             Discipline::Blitz
-        } else if seconds < self.rules.classical_from_minutes * 60 {
+        } else if seconds < u64::from(self.rules.classical_from_minutes) * 60 {
             Discipline::Rapid
         } else {
             Discipline::Classical

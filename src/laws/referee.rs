@@ -1,12 +1,13 @@
 //! The referee of one game: what it is told, and what it keeps.
 //!
 //! The rules themselves stand beside: endings and claims in `ends`, presses in `press`, hands in `hands`,
-//! flags in `flag`, the clock in `clock`, entries in `claim`, the board and its line in `board`.
+//! flags in `flag`, the tally in `offence`, the mate question in `gate`, the clock in `clock` and `setting`,
+//! entries in `enter`, `claim` and `result`, the board and its line in `board`.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use shakmaty::{ByColor, Color, Move, Square};
+use shakmaty::{ByColor, Color, Move, Piece, Square};
 
 use super::{
     Advice, AlertId, AlertState, Certainty, Code, Entry, GameOptions, Profile,
@@ -84,6 +85,8 @@ pub(super) enum Timer {
     NotStarted,
     /// The next time-control sheet is due.
     Sheet,
+    /// A man of the side not on move has stood where he was put for a while.
+    OutOfTurn,
     /// A square under the hand that goes on flickering has a fault of its own.
     Flicker(Square),
 }
@@ -174,6 +177,8 @@ pub struct Referee {
     pub(super) gap: Option<Position>,
     /// The ply at which both kings were found in check.
     pub(super) both_in_check: Option<usize>,
+    /// A man of the side not on move left a centre square: perhaps only to make room for the kings.
+    pub(super) cleared: Option<(Square, Square, Piece)>,
     /// Touches of this turn (by ply) were ruled not to count.
     pub(super) touches_excused: Option<usize>,
     pub(super) asked: Vec<(String, Color, Ask)>,
@@ -210,6 +215,7 @@ impl Referee {
             signal: None,
             gap: None,
             both_in_check: None,
+            cleared: None,
             touches_excused: None,
             asked: Vec::new(),
             link_down: false,
@@ -227,6 +233,44 @@ impl Referee {
     #[must_use]
     pub fn options(&self) -> &GameOptions {
         &self.options
+    }
+
+    /// The rules or the event's options are others from now on. What was counted stays; offences counted
+    /// elsewhere before are corrected by the difference.
+    pub fn reconfigure(
+        &mut self,
+        at: Timestamp,
+        profile: Arc<Profile>,
+        options: GameOptions,
+        game: &Game,
+        out: &mut Vec<Ruling>,
+    ) {
+        let mut scene = Scene { at, game, out };
+        self.begin(&mut scene);
+        let options = GameOptions { started_at: self.options.started_at, ..options };
+        if profile == self.profile && options == self.options {
+            return;
+        }
+        for side in Color::ALL {
+            let (old, new) = (self.options.illegal[side], options.illegal[side]);
+            self.illegal[side] = (self.illegal[side] + new).saturating_sub(old);
+        }
+        self.profile = profile;
+        self.options = options;
+        self.recount(game);
+        self.desk.clear(&mut scene, &[Code::TimeControlClassMismatch, Code::SupervisionNotMet]);
+        self.check_event(&mut scene);
+    }
+
+    /// The round began: the clock should run soon (6.6), and default time counts from here (6.7).
+    pub fn round_started(&mut self, at: Timestamp, game: &Game, out: &mut Vec<Ruling>) {
+        let mut scene = Scene { at, game, out };
+        self.begin(&mut scene);
+        if self.options.started_at.is_some() || self.over.is_some() || !game.plies.is_empty() {
+            return;
+        }
+        self.options.started_at = Some(at);
+        self.watch_start(&mut scene);
     }
 
     /// Something the tracker found; `game` is the record after it was applied.
@@ -319,7 +363,7 @@ impl Referee {
     #[must_use]
     pub fn counts(&self) -> Value {
         let due = self.options.time_control.as_ref().map(|control| {
-            let of = |side: Color| control.due_by_end(control.period_after(self.watch.completed[side]));
+            let of = |side: Color| control.moves_due(control.period_index(self.watch.completed[side]));
             json!({"w": of(Color::White), "b": of(Color::Black)})
         });
         let sides = |pair: ByColor<u32>| json!({"w": pair.white, "b": pair.black});
@@ -337,7 +381,10 @@ impl Referee {
         let obligation = [Code::TouchObligation, Code::TouchMoveViolation]
             .into_iter()
             .find_map(|code| self.desk.live(code))
-            .map(|alert| json!({"from": alert.advice.must_move_from, "capture": alert.advice.must_capture}));
+            .map(|alert| {
+                json!({"side": alert.side.map(|side| side.fold_wb("w", "b")), "from": alert.advice.must_move_from,
+                       "capture": alert.advice.must_capture, "play": alert.advice.must_play})
+            });
         json!({
             "made": sides(self.watch.made),
             "completed": sides(self.watch.completed),
@@ -347,6 +394,7 @@ impl Referee {
             "claims": claims,
             "obligation": obligation,
             "draw_offer": self.offer.map(|(side, _)| side.fold_wb("w", "b")),
+            "quickplay": self.quickplay_now(),
         })
     }
 
@@ -387,6 +435,22 @@ impl Referee {
         })
     }
 
+    /// Guidelines III.4, III.5: who is under two minutes in a last period without increment; `None` where
+    /// they were not announced.
+    fn quickplay_now(&self) -> Option<Value> {
+        if !self.options.quickplay || self.profile.rules.quickplay == super::Quickplay::Never {
+            return None;
+        }
+        let control = self.options.time_control.as_ref();
+        let of = |side: Color| {
+            let last = self.options.last_period
+                || control.is_some_and(|c| c.moves_due(c.period_index(self.watch.completed[side])).is_none());
+            let plain = control.is_none_or(|c| !c.has_increment());
+            last && plain && self.watch.left()[side].is_some_and(|left| left < super::claim::QUICKPLAY_S)
+        };
+        Some(json!({"w": of(Color::White), "b": of(Color::Black)}))
+    }
+
     fn serve(&mut self, scene: &mut Scene<'_>, timer: Timer) {
         match timer {
             Timer::Settle => self.settle_to(scene, scene.game.plies.len()),
@@ -399,6 +463,7 @@ impl Referee {
             Timer::DefaultTime(side) => self.default_time_over(scene, side),
             Timer::NotStarted => self.clock_not_started(scene),
             Timer::Sheet => self.time_sheet(scene),
+            Timer::OutOfTurn => self.out_of_turn_stands(scene),
             Timer::Flicker(square) => self.flickers_on(scene, square),
         }
     }

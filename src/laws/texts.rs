@@ -53,6 +53,8 @@ struct Language {
     alerts: BTreeMap<String, String>,
     /// Templates of answers to entries.
     answers: BTreeMap<String, String>,
+    /// Headings of the incident report.
+    report: BTreeMap<String, String>,
 }
 
 const ENGLISH: &str = include_str!("../../config/lang/en.toml");
@@ -66,8 +68,19 @@ fn languages() -> &'static [Language; 2] {
     })
 }
 
+/// What is filled into an alert is cut to so many characters: squares, moves and words from outside.
+const FILLED: usize = 26;
+
 /// The text of an alert. `variant` may be empty.
 pub(super) fn alert(code: Code, variant: &str, args: &[(&'static str, Arg)]) -> Text {
+    let args: Vec<_> = args
+        .iter()
+        .map(|(name, arg)| match arg {
+            Arg::Plain(text) => (*name, Arg::Plain(cut(text))),
+            other => (*name, other.clone()),
+        })
+        .collect();
+    let args = &args[..];
     let both = languages().each_ref().map(|language| {
         let word = code.word();
         let template = language
@@ -79,6 +92,25 @@ pub(super) fn alert(code: Code, variant: &str, args: &[(&'static str, Arg)]) -> 
     });
     let [en, ru] = both;
     Text { en, ru }
+}
+
+/// A heading of the incident report, in `ru` or else in English.
+#[must_use]
+pub fn report_word(language: &str, key: &str) -> &'static str {
+    let [en, ru] = languages();
+    let words = if language == "ru" { ru } else { en };
+    words.report.get(key).map_or("", String::as_str)
+}
+
+/// At most [`FILLED`] characters; what is too long ends with a dot dot dot, after a whole word if there
+/// is one.
+fn cut(text: &str) -> String {
+    if text.chars().count() <= FILLED {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(FILLED - 1).collect();
+    let whole = head.rfind(' ').filter(|at| *at > 0).map_or(head.as_str(), |at| &head[..=at]);
+    format!("{whole}…")
 }
 
 /// The text of an answer.
@@ -134,7 +166,7 @@ mod tests {
         for code in Code::ALL {
             assert!(en.alerts.contains_key(code.word()), "no English text for {}", code.word());
         }
-        for (one, other) in [(&en.alerts, &ru.alerts), (&en.answers, &ru.answers)] {
+        for (one, other) in [(&en.alerts, &ru.alerts), (&en.answers, &ru.answers), (&en.report, &ru.report)] {
             assert!(
                 one.keys().eq(other.keys()),
                 "{:?}",
@@ -151,15 +183,76 @@ mod tests {
         }
     }
 
+    /// Two lines of a phone: 45 characters each at the desk's font on a screen 390 points wide.
+    const TWO_LINES: usize = 90;
+
+    /// The longest thing that is put into a placeholder.
+    fn longest(name: &str, language: &Language) -> Vec<Arg> {
+        let plain = |text: &str| vec![Arg::Plain(text.to_owned())];
+        match name {
+            "side" | "opponent" | "first" => vec![Color::White.into(), Color::Black.into()],
+            "kind" => {
+                let kinds = language.words.keys().filter(|word| word.starts_with("kind-"));
+                kinds.map(|word| Arg::Plain(language.words[word].clone())).collect()
+            }
+            "class" | "declared" => ["classical", "rapid", "blitz"].map(Arg::Word).to_vec(),
+            "piece" => ["queen", "rook", "bishop", "knight"].map(Arg::Word).to_vec(),
+            "white_clock" | "black_clock" => vec![Arg::Clock(Some(7_199))],
+            // A time, or seconds of an increment; a time is the longer of the two.
+            "seen" | "expected" => vec![Arg::Clock(Some(7_199))],
+            // A time that was on a clock, or a result that was shown.
+            "before" => vec![Arg::Clock(Some(7_199)), Arg::Plain("1/2-1/2".into())],
+            "result" | "shown" | "tag" | "text" => plain("1/2-1/2"),
+            "move" => plain("exd8=Q+"),
+            "square" => plain("e8"),
+            "squares" => plain("e4 d5 f6 g7 …"),
+            "what" => plain("2 × K"),
+            "encoding" => plain("windows-1251"),
+            // Five moves of a fivefold repetition; whatever is longer is cut.
+            "moves" | "reason" => plain(&"101… ".repeat(12)),
+            "percent" | "increment" | "limit" | "due" | "minutes" => vec![Arg::Number(60)],
+            "penalty" | "completed" | "made" | "number" | "ply" | "games" => vec![Arg::Number(120)],
+            "seconds" => vec![Arg::Number(3_600)],
+            "count" => vec![Arg::Number(40)],
+            other => panic!("what is the longest {other}?"),
+        }
+    }
+
     #[test]
-    fn a_text_fits_two_lines_of_a_phone() {
+    fn a_text_fits_two_lines_of_a_phone_and_says_what_to_do() {
         for language in languages() {
             for (key, template) in &language.alerts {
-                // A filled placeholder is about as long as its name in braces, or shorter.
-                let length = template.chars().count();
-                assert!(length <= 108, "{key}: {length} characters: {template}");
+                let mut texts = vec![template.clone()];
+                for name in placeholders(template) {
+                    let name: &'static str = name.to_owned().leak();
+                    texts = longest(name, language)
+                        .into_iter()
+                        .flat_map(|arg| {
+                            let arg = match arg {
+                                Arg::Plain(text) => Arg::Plain(cut(&text)),
+                                other => other,
+                            };
+                            texts.iter().map(move |text| fill(text, &[(name, arg.clone())], language))
+                        })
+                        .collect();
+                }
+                for text in texts {
+                    let length = text.chars().count();
+                    assert!(length <= TWO_LINES, "{key}: {length} characters: {text}");
+                    // What happened ends with a point; what to do follows.
+                    let todo = text.split_once(". ").or(text.split_once("? "));
+                    assert!(todo.is_some_and(|(_, todo)| todo.len() > 5), "{key} asks for nothing: {text}");
+                    assert!(!text.contains(['{', '}']), "{key}: {text}");
+                }
             }
         }
+    }
+
+    #[test]
+    fn what_comes_from_outside_is_cut_to_fit() {
+        let reason = Arg::Plain("the device answered with something nobody could have foreseen".into());
+        let text = alert(Code::BoardOffline, "", &[("reason", reason)]);
+        assert_eq!(text.en, "The board does not answer (the device answered with …). Check cable and power.");
     }
 
     #[test]

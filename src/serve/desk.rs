@@ -280,12 +280,15 @@ async fn links(State(state): Shared) -> Json<Value> {
 #[derive(Debug, Deserialize)]
 struct Format {
     format: Option<String>,
+    /// `ru`, or English.
+    lang: Option<String>,
 }
 
-async fn incidents(State(state): Shared, Query(format): Query<Format>) -> Result<Response, Problem> {
+async fn incidents(State(state): Shared, Query(wanted): Query<Format>) -> Result<Response, Problem> {
     let log = state.feed.look(|view| view.incidents.clone());
-    let format = format.format.as_deref().unwrap_or("json");
-    let (media, text) = report::incidents(&log, format)?;
+    let format = wanted.format.as_deref().unwrap_or("json");
+    let language = wanted.lang.as_deref().unwrap_or("en");
+    let (media, text) = report::incidents(&log, format, language)?;
     let mut response = json_text(text);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));

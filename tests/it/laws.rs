@@ -4,10 +4,20 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use arbiterd::{
-    laws::{Alert, AlertState, ClockTimes, Code, Entry, GameOptions, Profile, Referee, Ruling, Severity},
-    record::{Game, Position, Seconds, Timestamp},
+    event::Player,
+    hall::{
+        BoardKey, Command, EventSetup, Hall, Input, InputBody, OptionsSetup, RoundSetup, TableId, TableSetup,
+        Update, UpdateBody, View, incident_rows,
+    },
+    laws::{
+        Alert, AlertId, AlertState, ClockTimes, Code, Entry, GameOptions, Profile, Referee, Ruling, Severity,
+    },
+    record::{Game, Position, Seconds, Tags, Timestamp},
     track::{AtPress, Finding, Irregular},
-    wire::{BatteryReading, LinkEvent},
+    wire::{
+        BatteryReading, BoardIdentity, BoardSquare, ClockSide, ClockState, Content, LinkEvent, Observation,
+        Squares,
+    },
 };
 use serde_json::Value;
 use shakmaty::{ByColor, CastlingMode, Color, Piece, Role, Square};
@@ -299,4 +309,174 @@ fn every_alert_of_the_catalogue_is_shown_by_a_scenario() {
         .map(|code| code.word())
         .collect();
     assert!(missing.is_empty(), "no scenario for {missing:?}");
+}
+
+/// A hall with one table that stands in this position, as its two audiences see it.
+fn hall_at(fen: &str, options: OptionsSetup, inputs: Vec<(i64, InputBody)>) -> (View, View, Vec<Update>) {
+    let table = TableSetup {
+        table: TableId(1),
+        board: Some(BoardKey("b".into())),
+        white: Player::named("White, A"),
+        black: Player::named("Black, B"),
+        start: Position::from_fen(fen, CastlingMode::Standard).expect("a FEN"),
+        profile: None,
+        time_control: None,
+        tags: Tags::default(),
+        options,
+    };
+    let command = |command| InputBody::Command { by: "arbiter".into(), command };
+    let round = RoundSetup { number: 1, date: None, tables: vec![table] };
+    let begin = [
+        (0, command(Command::Event { event: EventSetup::default() })),
+        (0, command(Command::Round { round })),
+    ];
+    let (mut hall, mut desk, mut public) = (Hall::new(), View::new(true), View::new(false));
+    let mut all = Vec::new();
+    for (millis, body) in begin.into_iter().chain(inputs) {
+        for update in hall.apply(&Input { at: at(millis), body }) {
+            desk.apply(&update);
+            public.apply(&update);
+            all.push(update);
+        }
+    }
+    (desk, public, all)
+}
+
+#[test]
+fn what_is_silent_never_leaves_the_desk() {
+    let fen = "8/8/8/8/8/4k3/8/4K2R w - - 100 120";
+    let (desk, public, updates) = hall_at(fen, OptionsSetup::default(), Vec::new());
+    let shown = desk.snapshot(None).to_string();
+    assert!(shown.contains("fifty-claimable") && shown.contains("arbiter-silent"), "{shown}");
+    let mut told: Vec<String> =
+        updates.iter().filter(|u| !u.desk_only()).map(|u| u.to_json(false).to_string()).collect();
+    told.push(public.snapshot(None).to_string());
+    for text in told {
+        for word in ["alert", "claim", "counts", "silent", "profile"] {
+            assert!(!text.contains(word), "{word} in {text}");
+        }
+    }
+}
+
+#[test]
+fn the_log_keeps_who_decided_what_and_the_sheet_every_half_hour() {
+    let command = |command| InputBody::Command { by: "Arbiter".into(), command };
+    let entry = |entry| command(Command::Entry { table: TableId(1), entry });
+    let reading = |left, right, left_to_move| {
+        let side = |seconds| ClockSide { seconds, flag: false, blocked: false };
+        let state = ClockState::Partial {
+            left: Some(side(left)),
+            right: Some(side(right)),
+            running: true,
+            left_to_move,
+        };
+        InputBody::Board(BoardKey("b".into()), Observation::Clock(state))
+    };
+    let fen = "4k2r/4p3/8/8/8/8/4P3/4K2R w - - 0 50";
+    let flag = ClockState::Partial {
+        left: Some(ClockSide { seconds: 0, flag: true, blocked: false }),
+        right: Some(ClockSide { seconds: 3000, flag: false, blocked: false }),
+        running: true,
+        left_to_move: true,
+    };
+    let inputs = vec![
+        (
+            0,
+            InputBody::Board(
+                BoardKey("b".into()),
+                Observation::Link(LinkEvent::Up(BoardIdentity::default())),
+            ),
+        ),
+        (1_000, reading(3600, 3000, true)),
+        (1_900_000, reading(1701, 3000, true)),
+        (3_601_000, InputBody::Board(BoardKey("b".into()), Observation::Clock(flag))),
+        (3_605_000, entry(Entry::Acknowledge { alert: AlertId(1) })),
+        (3_700_000, entry(Entry::Resolve { alert: AlertId(1), note: "both agreed".into() })),
+    ];
+    let (desk, _, _) = hall_at(fen, OptionsSetup { last_period: true, ..OptionsSetup::default() }, inputs);
+    let rows = incident_rows(&desk.incidents);
+    let sheets: Vec<_> = rows.iter().filter(|row| row.kind == "sheet").collect();
+    assert_eq!(sheets.len(), 2, "{rows:#?}");
+    assert_eq!((sheets[0].white_clock.as_str(), sheets[0].black_clock.as_str()), ("1:00:00", "0:50:00"));
+    let flag = rows.iter().find(|row| row.code == "flag-fall").expect("the flag is in the log");
+    assert_eq!(flag.who, "White, A");
+    assert_eq!(
+        (flag.decision.as_str(), flag.by.as_str(), flag.note.as_str()),
+        ("resolved", "Arbiter", "both agreed")
+    );
+    assert_eq!(flag.decided_at, "1970-01-01T01:01:40.000Z");
+    assert_eq!((flag.article.as_str(), flag.after.as_str()), ("6.8", fen));
+    assert_eq!((flag.white_clock.as_str(), flag.black_clock.as_str()), ("0:00:00", "0:50:00"));
+    assert!(rows.iter().any(|row| row.kind == "entry" && row.code == "resolve"));
+}
+
+#[test]
+fn rules_that_change_during_the_event_hold_from_then_on() {
+    let mut table = Table::new("fide-2023/classical", None, GameOptions::default());
+    table.clock(0, 5400, 5400, Some(Color::White));
+    let rapid = Profile::load("fide-2023/rapid-sup").unwrap();
+    let options = GameOptions { illegal: ByColor { white: 1, black: 0 }, ..GameOptions::default() };
+    table.referee.reconfigure(at(1_000), rapid, options, &table.game, &mut table.rulings);
+    assert_eq!(table.referee.counts()["illegal"]["w"], 1);
+    illegal_press(&mut table, 2_000);
+    let alert = table.alert(Code::IllegalMoveCompleted);
+    assert_eq!((alert.profile.as_str(), alert.severity), ("fide-2023/rapid-sup", Severity::Decides));
+}
+
+#[test]
+fn an_events_own_edition_is_used_by_name() {
+    let edition = "edition = \"club\"\ntitle = \"t\"\nverified = false\ninherits = \"fide-2023\"\n\
+                   [base]\nillegal_penalty_s = 45\n[articles]\n\"7.5.1\" = \"C.7\"\n";
+    let mut hall = Hall::new();
+    let command = |command| InputBody::Command { by: "arbiter".into(), command };
+    let event = EventSetup {
+        profile: "club/classical".into(),
+        editions: vec![edition.into()],
+        ..EventSetup::default()
+    };
+    hall.check(&Command::Event { event: event.clone() }).expect("it is an edition");
+    let without = EventSetup { editions: Vec::new(), ..event.clone() };
+    assert!(hall.check(&Command::Event { event: without }).is_err());
+    let broken = EventSetup { editions: vec!["edition = 3".into()], ..event.clone() };
+    assert!(hall.check(&Command::Event { event: broken }).is_err());
+    let table: TableSetup = serde_json::from_str(r#"{"table":1,"board":"b"}"#).expect("a table");
+    let round = RoundSetup { number: 1, date: None, tables: vec![table] };
+    let board = |observation| InputBody::Board(BoardKey("b".into()), observation);
+    let square = |name: &str, content| {
+        let square = BoardSquare::from_chess(name.parse().expect("a square"), false);
+        board(Observation::Square(square, content))
+    };
+    let clock = |left_to_move| {
+        board(Observation::Clock(ClockState::Partial {
+            left: None,
+            right: None,
+            running: true,
+            left_to_move,
+        }))
+    };
+    let dump = Squares::from_board(Position::default().board(), false);
+    let mut raised = Vec::new();
+    for (millis, body) in [
+        (0, command(Command::Event { event })),
+        (0, command(Command::Round { round })),
+        (0, board(Observation::Link(LinkEvent::Up(BoardIdentity::default())))),
+        (0, board(Observation::Dump(dump))),
+        (100, clock(true)),
+        (1_500, square("g1", Content::Empty)),
+        (1_900, square("g3", Content::from_letter('N').expect("a piece"))),
+        (2_500, clock(false)),
+        (9_000, clock(false)),
+    ] {
+        for update in hall.apply(&Input { at: at(millis), body }) {
+            // Nobody else needs to know the rules.
+            assert!(update.desk_only() || !update.to_json(false).to_string().contains("illegal_penalty_s"));
+            if let UpdateBody::Alert(alert) = update.body {
+                raised.push(*alert);
+            }
+        }
+    }
+    let alert =
+        raised.iter().find(|alert| alert.code == Code::IllegalMoveCompleted).expect("an illegal move");
+    assert_eq!((alert.profile.as_str(), alert.article.as_str()), ("club/classical", "C.7"));
+    assert_eq!(alert.advice.add_seconds.map(|add| add.seconds), Some(45));
 }

@@ -42,7 +42,12 @@ struct Count {
 /// Plays the games by one level of hands and counts alerts of `look` and above.
 fn play(games: &[SimGame], level: Level) -> Count {
     let mut count = Count { games: 0, right: 0, loud: BTreeMap::new() };
+    // One game alone, with what its board showed around each false alarm.
+    let only: Option<usize> = std::env::var("ARBITERD_GAME").ok().and_then(|n| n.parse().ok());
     for (index, game) in games.iter().enumerate() {
+        if only.is_some_and(|only| only != index) {
+            continue;
+        }
         let mut options = VirtualOptions::new(level, index as u64 + 1);
         options.hand = HandOptions { pace: Pace::Level, ..HandOptions::new(level, index as u64 + 1) };
         let game = SimGame { control: Control::default(), ..game.clone() };
@@ -70,12 +75,21 @@ fn play(games: &[SimGame], level: Level) -> Count {
         ];
         inputs.extend(observations.into_iter().map(|(at, seen)| (at, InputBody::Board(board.clone(), seen))));
         let mut raised: BTreeMap<u32, (Severity, Code, String)> = BTreeMap::new();
+        let seen: Vec<(i64, String)> = match only {
+            Some(_) => inputs.iter().map(|(at, body)| (*at, format!("{body:?}"))).collect(),
+            None => Vec::new(),
+        };
         for (at, body) in inputs {
             for update in hall.apply(&Input { at: Timestamp::from_millis(at), body }) {
                 if let UpdateBody::Alert(alert) = &update.body
                     && alert.severity <= Severity::Look
                 {
                     let text = format!("{} ({})", alert.text.en, alert.ply);
+                    if !DESERVED.contains(&alert.code) {
+                        let near = seen.iter().filter(|(then, _)| (at - 20_000..at + 10_000).contains(then));
+                        near.for_each(|(then, what)| eprintln!("{then}: {}", &what[..what.len().min(150)]));
+                        eprintln!("^ {at} {text}");
+                    }
                     raised.insert(alert.id.0, (alert.severity, alert.code, text));
                 }
             }
@@ -85,7 +99,12 @@ fn play(games: &[SimGame], level: Level) -> Count {
             .map(|game| game.plies.iter().map(|ply| ply.uci.to_string()).collect())
             .unwrap_or_default();
         count.games += 1;
-        count.right += usize::from(played == game.uci());
+        let wanted = game.uci();
+        if played != wanted {
+            let differs = played.iter().zip(&wanted).position(|(one, other)| one != other);
+            eprintln!("game {index}: read otherwise from ply {:?} of {}", differs, wanted.len());
+        }
+        count.right += usize::from(played == wanted);
         for (severity, code, text) in raised.into_values() {
             *count.loud.entry((severity, code)).or_default() += 1;
             if !DESERVED.contains(&code) {

@@ -4,6 +4,7 @@
 
 mod publish;
 mod reader;
+mod rules;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,7 +23,7 @@ use crate::{
     daemon::Settings,
     event::Player,
     hall::{BoardKey, EventSetup, MAX_TABLES, RoundSetup, TableId, TableSetup},
-    laws::{Profile, TimeControl},
+    laws::{Editions, TimeControl},
     link::{Make, Mode, PortConfig},
     record::{Position, Tags},
     serve::{
@@ -82,8 +83,10 @@ pub(crate) fn parse(text: &str, folder: &Path) -> Result<Settings, Vec<Fault>> {
         faults.at(offset, error.message().to_owned());
     }
     let mut root = Section::root(&table);
-    let event = event(&mut root, &mut faults);
-    let round = round(&mut root, &event, &mut faults);
+    let (options, texts, editions) = rules::rules(&mut root, folder, &mut faults);
+    let mut event = event(&mut root, &editions, &mut faults);
+    (event.options, event.editions) = (options, texts);
+    let round = round(&mut root, &event, &editions, &mut faults);
     let settings = Settings {
         journal: folder.join("arbiterd.sqlite"),
         archive: None,
@@ -116,7 +119,7 @@ fn files(mut settings: Settings, root: &mut Section<'_>, folder: &Path, faults: 
     settings
 }
 
-fn event(root: &mut Section<'_>, faults: &mut Faults) -> EventSetup {
+fn event(root: &mut Section<'_>, editions: &Editions, faults: &mut Faults) -> EventSetup {
     let mut event = EventSetup::default();
     let Some(mut section) = root.section("event", faults) else { return event };
     let word = |text: &str| {
@@ -129,7 +132,7 @@ fn event(root: &mut Section<'_>, faults: &mut Faults) -> EventSetup {
     event.id = id.unwrap_or_default();
     event.name = section.text("name", faults).unwrap_or_default();
     event.site = section.text("site", faults).unwrap_or_default();
-    event.profile = profile(&mut section, faults).unwrap_or_default();
+    event.profile = profile(&mut section, editions, faults).unwrap_or_default();
     event.time_control = time_control(&mut section, faults).unwrap_or_default();
     event.rounds = section.number("rounds", 0..=99, faults).unwrap_or_default();
     event.delay_seconds = section.number("delay_seconds", 0..=3600, faults).unwrap_or_default();
@@ -137,9 +140,9 @@ fn event(root: &mut Section<'_>, faults: &mut Faults) -> EventSetup {
     event
 }
 
-fn profile(section: &mut Section<'_>, faults: &mut Faults) -> Option<String> {
+fn profile(section: &mut Section<'_>, editions: &Editions, faults: &mut Faults) -> Option<String> {
     let (offset, name) = section.text_at("profile", faults)?;
-    if let Err(error) = Profile::load(&name) {
+    if let Err(error) = editions.profile(&name) {
         faults.at(offset, format!("`profile`: {error}"));
     }
     Some(name)
@@ -153,7 +156,12 @@ fn time_control(section: &mut Section<'_>, faults: &mut Faults) -> Option<String
     })
 }
 
-fn round(root: &mut Section<'_>, event: &EventSetup, faults: &mut Faults) -> Option<RoundSetup> {
+fn round(
+    root: &mut Section<'_>,
+    event: &EventSetup,
+    editions: &Editions,
+    faults: &mut Faults,
+) -> Option<RoundSetup> {
     let mut round = RoundSetup { number: 1, ..RoundSetup::default() };
     let mut given = false;
     if let Some(mut section) = root.section("round", faults) {
@@ -167,7 +175,7 @@ fn round(root: &mut Section<'_>, event: &EventSetup, faults: &mut Faults) -> Opt
     let mut numbers = BTreeMap::new();
     for mut section in root.sections("table", faults) {
         let offset = section.offset();
-        if let Some(table) = table(&mut section, faults) {
+        if let Some(table) = table(&mut section, editions, faults) {
             if let Some(first) = numbers.insert(table.table, offset) {
                 let _ = first;
                 faults.at(
@@ -185,7 +193,7 @@ fn round(root: &mut Section<'_>, event: &EventSetup, faults: &mut Faults) -> Opt
     (given || !round.tables.is_empty()).then_some(round)
 }
 
-fn table(section: &mut Section<'_>, faults: &mut Faults) -> Option<TableSetup> {
+fn table(section: &mut Section<'_>, editions: &Editions, faults: &mut Faults) -> Option<TableSetup> {
     let number = section.number("number", 1..=9999, faults);
     if number.is_none() {
         faults.at(section.offset(), "a [[table]] needs `number`, from 1 to 9999");
@@ -202,7 +210,7 @@ fn table(section: &mut Section<'_>, faults: &mut Faults) -> Option<TableSetup> {
         white: player("white", section, faults),
         black: player("black", section, faults),
         start,
-        profile: profile(section, faults),
+        profile: profile(section, editions, faults),
         time_control: time_control(section, faults),
         tags: Tags::default(),
         options: crate::hall::OptionsSetup::default(),

@@ -13,7 +13,7 @@ import { attempt, openDialog } from './dialogs.js';
 import { confirmResult } from './results.js';
 import { MovePicker } from './picker.js';
 
-const KINDS = ['threefold', '50-move', 'flag', 'illegal-move', 'quickplay-finish'];
+const KINDS = ['threefold', '50-move', 'flag', 'illegal-move', 'quickplay-increment', 'quickplay-finish'];
 /** Claims that may name a move not yet made (Laws 9.2.1, 9.3.1). */
 const WITH_MOVE = new Set(['threefold', '50-move']);
 

@@ -2,7 +2,7 @@
 // first, and as files for the report.
 
 import { el, fill, icon } from '../shared/dom.js';
-import { has, ownText, t, timeOfDay } from '../shared/i18n.js';
+import { has, lang, ownText, t, timeOfDay } from '../shared/i18n.js';
 import { resultText } from '../shared/people.js';
 import { pref, setPref } from '../shared/prefs.js';
 import { batch } from '../shared/store.js';
@@ -97,7 +97,7 @@ export class LogView {
     this.filters = Object.keys(FILTERS).map((name) => el('button', { type: 'button', 'data-filter': name, text: t(`log.filter.${name}`), on: { click: () => setPref('logFilter', name) } }));
     this.list = el('ol', { class: 'log' });
     this.none = el('p', { class: 'empty', hidden: true, text: t('log.none') });
-    const file = (format, label) => el('a', { class: 'button', href: `/api/v1/incidents?format=${format}`, download: `incidents.${format}` }, icon('download'), el('span', { text: label }));
+    const file = (format, label) => el('a', { class: 'button', href: `/api/v1/incidents?format=${format}&lang=${lang}`, download: `incidents.${format}` }, icon('download'), el('span', { text: label }));
     this.root = el('div', { class: 'log-view' }, el('h1', { text: t('log') }),
       el('div', { class: 'tools' }, this.search, el('div', { class: 'segments', role: 'group', 'aria-label': t('log') }, this.filters),
         el('a', { class: 'button', href: '#/print/report' }, icon('print'), el('span', { text: t('report') })), file('csv', 'CSV'), file('md', 'Markdown')), this.list, this.none);

@@ -45,7 +45,7 @@ pub(super) fn pgn_form(text: &str, mixed: bool) -> Option<TimeControl> {
     let (last, earlier) = periods.split_last()?;
     let sound =
         earlier.iter().all(|period| period.moves.is_some()) && (last.seconds > 0 || periods.len() == 1);
-    (sound && periods.len() <= 8).then_some(TimeControl { periods })
+    (sound && periods.len() <= 8).then_some(TimeControl { periods, first_increment: true })
 }
 
 fn number(text: &str) -> Option<u32> {
@@ -280,7 +280,7 @@ pub(super) fn human_form(text: &str) -> Result<TimeControl, &'static str> {
             due += period.moves.unwrap_or(0);
         }
     }
-    Ok(TimeControl { periods })
+    Ok(TimeControl { periods, first_increment: true })
 }
 
 fn term(tokens: &[Token]) -> Result<Option<Term>, &'static str> {

@@ -1,5 +1,5 @@
-//! Time controls: their periods, the forms people write them in, and the class they make
-//! (standard, rapid, blitz: Laws 13.1 and 14.1, Appendix A.1 and B.1).
+//! Time controls: their periods, where time is added, what each move adds, and the forms people write
+//! them in. What a clock should show under one is the clock watch's business.
 //!
 //! People write minutes, PGN writes seconds, and both write `90+30`-like texts. A number up to 180
 //! without a unit is minutes, as the broadcast sites read it; [`TimeControl::from_pgn`] reads seconds
@@ -56,18 +56,8 @@ pub struct Period {
 #[serde(try_from = "String", into = "String")]
 pub struct TimeControl {
     periods: Vec<Period>,
-}
-
-/// The class of a game by its time (for 60 moves).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Class {
-    /// 60 minutes or more.
-    Standard,
-    /// More than 10 and less than 60 minutes.
-    Rapid,
-    /// 10 minutes or less.
-    Blitz,
+    /// The first increment is on the clock before move 1, as electronic clocks set it.
+    first_increment: bool,
 }
 
 /// A text that is no time control.
@@ -87,19 +77,21 @@ pub struct TimeControlError {
 const MINUTES_UP_TO: u32 = 180;
 /// No period is longer than a week.
 const LONGEST: u32 = 7 * 24 * 3600;
+/// Written behind a time control whose first increment comes only with the first press.
+const NO_FIRST: &str = "no first increment";
 
 impl TimeControl {
     /// From its periods; at least one.
     #[must_use]
     pub fn new(periods: Vec<Period>) -> Option<Self> {
-        (!periods.is_empty()).then_some(Self { periods })
+        (!periods.is_empty()).then_some(Self { periods, first_increment: true })
     }
 
     /// One period for the whole game with a Fischer increment, in seconds.
     #[must_use]
     pub fn fischer(seconds: u32, increment: u32) -> Self {
         let extra = if increment == 0 { Extra::None } else { Extra::Increment(increment) };
-        Self { periods: vec![Period { moves: None, seconds, extra }] }
+        Self { periods: vec![Period { moves: None, seconds, extra }], first_increment: true }
     }
 
     /// Reads the PGN form strictly: every number is seconds (`180+2` is three minutes).
@@ -116,11 +108,34 @@ impl TimeControl {
         &self.periods
     }
 
+    /// The same control, where the first increment comes only with the first press.
+    #[must_use]
+    pub fn without_first_increment(self) -> Self {
+        Self { first_increment: false, ..self }
+    }
+
+    /// The time of a period is known at all: "no increment" alone names none.
+    #[must_use]
+    pub fn has_base(&self) -> bool {
+        self.periods.iter().any(|period| period.seconds > 0)
+    }
+
     /// What the clock shows before the first move, in seconds. A clock set with an increment adds
     /// the first one before the game (FIDE's common settings do, some clocks do not).
     #[must_use]
     pub fn start_seconds(&self) -> u32 {
-        self.periods.first().map_or(0, |period| period.seconds)
+        let first = self.period_at(0);
+        match first.extra {
+            Extra::Increment(seconds) if self.first_increment => first.seconds + seconds,
+            _ => first.seconds,
+        }
+    }
+
+    /// The period with this number from 0; the last one if there are fewer.
+    #[must_use]
+    pub fn period_at(&self, index: usize) -> Period {
+        let none = Period { moves: None, seconds: 0, extra: Extra::None };
+        self.periods.get(index).or(self.periods.last()).copied().unwrap_or(none)
     }
 
     /// The period a player is in who has completed so many moves, from 0.
@@ -147,10 +162,10 @@ impl TimeControl {
     }
 
     /// Moves that must be completed by the end of this period, counted from the start of the
-    /// game; `None` when the period is for the rest of the game.
+    /// game; `None` when the period is for the rest of the game, or there are fewer.
     #[must_use]
     pub fn moves_due(&self, period: usize) -> Option<u32> {
-        self.periods.iter().take(period + 1).map(|period| period.moves).sum()
+        self.periods.get(..=period)?.iter().map(|period| period.moves).sum()
     }
 
     /// Seconds the next period brings when this many moves are completed; 0 elsewhere.
@@ -169,24 +184,23 @@ impl TimeControl {
         self.period(completed).extra
     }
 
+    /// Seconds that completing the move with this number (from 1) adds, or saves.
+    #[must_use]
+    pub fn increment_at(&self, number: u32) -> u32 {
+        self.extra(number.saturating_sub(1)).seconds()
+    }
+
+    /// Any increment or delay at all.
+    #[must_use]
+    pub fn has_increment(&self) -> bool {
+        self.periods.iter().any(|period| period.extra.seconds() > 0)
+    }
+
     /// Time for 60 moves in seconds, by which the Laws divide the classes.
     #[must_use]
     pub fn sixty_moves(&self) -> u64 {
         let base: u64 = self.periods.iter().map(|period| u64::from(period.seconds)).sum();
         base + (0..60).map(|completed| u64::from(self.extra(completed).seconds())).sum::<u64>()
-    }
-
-    /// Standard, rapid or blitz; `None` when the base time is not known.
-    #[must_use]
-    pub fn class(&self) -> Option<Class> {
-        if self.periods.iter().all(|period| period.seconds == 0) {
-            return None;
-        }
-        Some(match self.sixty_moves() {
-            3600.. => Class::Standard,
-            601.. => Class::Rapid,
-            _ => Class::Blitz,
-        })
     }
 
     /// The standard's form of the PGN tag, in seconds: `40/5400+30:1800+30`. It has no word for a
@@ -221,6 +235,13 @@ fn fault(text: &str, why: &'static str) -> TimeControlError {
 /// no words for it, fields with `s`: `40/7200s:20/3600s:900s+30`.
 impl fmt::Display for TimeControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_periods(f)?;
+        if self.first_increment { Ok(()) } else { write!(f, " {NO_FIRST}") }
+    }
+}
+
+impl TimeControl {
+    fn write_periods(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let extra = self.periods[0].extra;
         let plain = self.periods.iter().all(|period| {
             period.extra == extra && period.seconds >= 60 && period.seconds.is_multiple_of(60)
@@ -287,6 +308,10 @@ impl FromStr for TimeControl {
         if matches!(trimmed, "" | "?" | "-") {
             return Err(fault(text, "it says that there is none or that it is unknown"));
         }
+        let lower = trimmed.to_lowercase();
+        if let Some(rest) = lower.strip_suffix(NO_FIRST) {
+            return rest.parse::<Self>().map(Self::without_first_increment);
+        }
         if let Some(tc) = pgn_form(trimmed, true) {
             return Ok(tc);
         }
@@ -352,17 +377,26 @@ mod tests {
     }
 
     #[test]
-    fn classes_divide_at_sixty_and_ten_minutes_for_sixty_moves() {
-        let class = |text: &str| text.parse::<TimeControl>().unwrap().class();
-        assert_eq!(class("30+30"), Some(Class::Standard));
-        assert_eq!(class("60'"), Some(Class::Standard));
-        assert_eq!(class("59'"), Some(Class::Rapid));
-        assert_eq!(class("15+10"), Some(Class::Rapid));
-        assert_eq!(class("10+0"), Some(Class::Blitz));
-        assert_eq!(class("10+1"), Some(Class::Rapid));
-        assert_eq!(class("3+2"), Some(Class::Blitz));
-        assert_eq!(class("90'/40+30'"), Some(Class::Standard));
-        assert_eq!(class("no increment"), None);
+    fn the_class_is_decided_by_sixty_moves() {
+        let sixty = |text: &str| text.parse::<TimeControl>().unwrap().sixty_moves();
+        assert_eq!(sixty("30+30"), 3600);
+        assert_eq!(sixty("15+10"), 1500);
+        assert_eq!(sixty("10+0"), 600);
+        assert_eq!(sixty("90'/40+30'"), 7200);
+        assert!(!"no increment".parse::<TimeControl>().unwrap().has_base());
+    }
+
+    #[test]
+    fn the_first_increment_is_there_before_move_one_unless_it_says_otherwise() {
+        let tc: TimeControl = "90+30".parse().unwrap();
+        assert_eq!(tc.start_seconds(), 5430);
+        let late: TimeControl = "90+30 no first increment".parse().unwrap();
+        assert_eq!((late.start_seconds(), late.to_string().as_str()), (5400, "90'+30\" no first increment"));
+        assert_eq!(
+            serde_json::from_str::<TimeControl>(&serde_json::to_string(&late).unwrap()).unwrap(),
+            late
+        );
+        assert_eq!("G/90 d5".parse::<TimeControl>().unwrap().start_seconds(), 5400);
     }
 
     #[test]
@@ -370,6 +404,7 @@ mod tests {
         let tc: TimeControl = "100'/40+50'/20+15'+30\"".parse().unwrap();
         assert_eq!([0, 39, 40, 59, 60, 200].map(|n| tc.period_index(n)), [0, 0, 1, 1, 2, 2]);
         assert_eq!([0, 1, 2].map(|n| tc.moves_due(n)), [Some(40), Some(60), None]);
+        assert_eq!([1, 60, 61].map(|n| tc.increment_at(n)), [30; 3]);
         assert_eq!([39, 40, 41, 60].map(|n| tc.period_bonus(n)), [0, 3000, 0, 900]);
         assert_eq!(tc.extra(10), Extra::Increment(30));
         assert_eq!(tc.to_base_increment(), "6000+30");
