@@ -2,7 +2,7 @@
 //! drop-outs.
 
 use serde_json::json;
-use shakmaty::Square;
+use shakmaty::{Role, Square};
 
 use super::{
     Code, DrawAgreement, Severity,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Where kings show a result.
-const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
+pub(super) const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
 /// The kings follow within this time when a man made room for them. Milliseconds.
 const CLEARING: i64 = 2_000;
 /// A square that flickers so long has a fault of its own. Milliseconds.
@@ -37,7 +37,7 @@ impl Referee {
             Finding::Pending { what, squares } => self.pending(scene, what, squares),
             Finding::Restored => self.restored(scene),
             Finding::Differ(diffs) => {
-                if self.over.is_none() && !self.explained(scene, diffs) {
+                if self.over.is_none() && !self.explained(scene, diffs) && !super::press::kings_come(diffs) {
                     let position = self.position(scene.game);
                     match legality::moved_out_of_turn(&position, diffs) {
                         Some((from, to, piece)) => self.out_of_turn(scene, from, to, piece),
@@ -47,6 +47,7 @@ impl Referee {
             }
             Finding::Agree => {
                 self.cleared = None;
+                self.unexplained.clear();
                 self.desk.clear(
                     scene,
                     &[
@@ -229,8 +230,19 @@ impl Referee {
             let home = legality::castled_king(king, rook);
             let beside = if king.file() < rook.file() { -1 } else { 1 };
             let rook_to = home.offset(beside);
-            squares(diffs)
-                .all(|square| square == king || square == rook || square == home || Some(square) == rook_to)
+            // The rook may rest anywhere on its way.
+            let own_rook = |diff: &SquareDiff| {
+                let piece = diff.sensed.filter(|_| diff.expected.is_none());
+                piece.is_some_and(|piece| piece.role == Role::Rook && piece.color == position.turn())
+            };
+            diffs.iter().all(|diff| {
+                let square = diff.square;
+                square == king
+                    || square == rook
+                    || square == home
+                    || Some(square) == rook_to
+                    || own_rook(diff)
+            })
         })
     }
 

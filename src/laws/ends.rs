@@ -41,6 +41,7 @@ impl Referee {
         self.settled = self.settled.min(from);
         self.recount(game);
         self.desk.clear(scene, &[Code::IllegalMovePending]);
+        self.unexplained.clear();
         if cause == Cause::Revised
             && let Some(ply) = game.plies.get(from)
             && (was_confirmed || old_made.is_some_and(|made| self.watch.pressed_since(made)))

@@ -6,6 +6,7 @@ use shakmaty::{Color, Piece, Role, Square};
 
 use super::{
     Code, Severity,
+    board::CENTRE,
     desk::{Notice, Scene},
     legality,
     referee::{Referee, Timer},
@@ -15,6 +16,9 @@ use crate::{
     record::{Position, Timestamp},
     track::{AtPress, Irregular, SquareDiff},
 };
+/// What a press found unexplained is told when it has stayed so for this long. Milliseconds.
+const STANDS: i64 = 1_200;
+
 impl Referee {
     /// The clock was pressed at `at`; `board` is what stood there.
     pub(super) fn pressed(
@@ -54,7 +58,7 @@ impl Referee {
             AtPress::Irregular { .. } if self.offences.iter().any(|o| o.open && o.side != by) => {
                 self.pressed_back(scene, by);
             }
-            AtPress::Irregular { squares, .. } => self.mismatch(scene, squares, true),
+            AtPress::Irregular { squares, .. } => self.mismatch_at_press(scene, squares),
         }
     }
 
@@ -280,7 +284,7 @@ impl Referee {
             Irregular::OutOfTurn { from, to, piece } => self.out_of_turn(scene, *from, *to, *piece),
             Irregular::MovePlus { played } => {
                 let Some(king) = king_and_rook_moved(*played, by, squares) else {
-                    return self.mismatch(scene, squares, true);
+                    return self.mismatch_at_press(scene, squares);
                 };
                 // King and rook moved in one turn, and it is no castling.
                 let made = scene.game.plies.last().is_some_and(|ply| !ply.after.turn() == by);
@@ -414,6 +418,23 @@ impl Referee {
         self.raise(scene, notice);
     }
 
+    /// A press over squares that nothing explains. The other hand may be in its move already, or kings on
+    /// their way to the centre: somebody has to go there if it stays so.
+    fn mismatch_at_press(&mut self, scene: &mut Scene<'_>, squares: &[SquareDiff]) {
+        if !kings_come(squares) {
+            self.unexplained = squares.to_vec();
+            self.set_timer(Timer::Mismatch, scene.at.plus(STANDS));
+        }
+    }
+
+    /// Nothing has explained it since.
+    pub(super) fn mismatch_stands(&mut self, scene: &mut Scene<'_>) {
+        let squares = std::mem::take(&mut self.unexplained);
+        if self.over.is_none() && !squares.is_empty() {
+            self.mismatch(scene, &squares, true);
+        }
+    }
+
     /// Board and position differ; at a press somebody has to go there.
     pub(super) fn mismatch(&mut self, scene: &mut Scene<'_>, squares: &[SquareDiff], pressed: bool) {
         let differing = squares.iter().map(|diff| diff.square);
@@ -437,6 +458,12 @@ impl Referee {
         }
         self.raise(scene, notice);
     }
+}
+
+/// A king stands in the centre where the position has none: a result is being shown (28.5).
+pub(super) fn kings_come(squares: &[SquareDiff]) -> bool {
+    let king = |piece: Option<Piece>| piece.is_some_and(|piece| piece.role == Role::King);
+    squares.iter().any(|diff| CENTRE.contains(&diff.square) && king(diff.sensed) && !king(diff.expected))
 }
 
 /// With a legal move of king or rook the other of the two was moved as well: where the king stood.

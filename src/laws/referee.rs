@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     record::{Game, GameResult, Position, PositionKey, ResultReason, ResultState, Seconds, Timestamp},
-    track::Finding,
+    track::{Finding, SquareDiff},
     wire::{BatteryReading, LinkEvent},
 };
 
@@ -85,6 +85,8 @@ pub(super) enum Timer {
     NotStarted,
     /// The next time-control sheet is due.
     Sheet,
+    /// What a press found unexplained is still so.
+    Mismatch,
     /// A man of the side not on move has stood where he was put for a while.
     OutOfTurn,
     /// A square under the hand that goes on flickering has a fault of its own.
@@ -177,6 +179,8 @@ pub struct Referee {
     pub(super) gap: Option<Position>,
     /// The ply at which both kings were found in check.
     pub(super) both_in_check: Option<usize>,
+    /// Squares that a press found unexplained.
+    pub(super) unexplained: Vec<SquareDiff>,
     /// A man of the side not on move left a centre square: perhaps only to make room for the kings.
     pub(super) cleared: Option<(Square, Square, Piece)>,
     /// Touches of this turn (by ply) were ruled not to count.
@@ -215,6 +219,7 @@ impl Referee {
             signal: None,
             gap: None,
             both_in_check: None,
+            unexplained: Vec::new(),
             cleared: None,
             touches_excused: None,
             asked: Vec::new(),
@@ -463,6 +468,7 @@ impl Referee {
             Timer::DefaultTime(side) => self.default_time_over(scene, side),
             Timer::NotStarted => self.clock_not_started(scene),
             Timer::Sheet => self.time_sheet(scene),
+            Timer::Mismatch => self.mismatch_stands(scene),
             Timer::OutOfTurn => self.out_of_turn_stands(scene),
             Timer::Flicker(square) => self.flickers_on(scene, square),
         }
