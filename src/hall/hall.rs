@@ -225,6 +225,12 @@ impl Hall {
         self.tables.keys().copied().collect()
     }
 
+    /// How many tables there are.
+    #[must_use]
+    pub fn table_count(&self) -> usize {
+        self.tables.len()
+    }
+
     /// The game of a table.
     #[must_use]
     pub fn game(&self, id: TableId) -> Option<&Game> {
@@ -397,7 +403,7 @@ impl Hall {
         }
         let Some(mut first) = self.tables.remove(&a) else { return };
         if let Some(second) = self.tables.get_mut(&b) {
-            first.exchange_evidence(second, [self.games + 1, self.games + 2]);
+            first.exchange_evidence(second, [self.games + 1, self.games + 2], at);
             self.games += 2;
         }
         self.tables.insert(a, first);

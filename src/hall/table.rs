@@ -241,7 +241,8 @@ impl Table {
     /// Takes what the other table's board and hands did as its own: for boards that stood at each
     /// other's tables. Players, tags and game numbers stay.
     /// Viewers take the tables as new games (`numbers`), whose plies they are told at once.
-    pub(super) fn exchange_evidence(&mut self, other: &mut Self, numbers: [u64; 2]) {
+    pub(super) fn exchange_evidence(&mut self, other: &mut Self, numbers: [u64; 2], at: Timestamp) {
+        let same_start = self.setup.start == other.setup.start;
         std::mem::swap(&mut self.game.plies, &mut other.game.plies);
         std::mem::swap(&mut self.game.result, &mut other.game.result);
         std::mem::swap(&mut self.track, &mut other.track);
@@ -254,10 +255,33 @@ impl Table {
         std::mem::swap(&mut self.info.link, &mut other.info.link);
         std::mem::swap(&mut self.info.status, &mut other.info.status);
         std::mem::swap(&mut self.setup.board, &mut other.setup.board);
+        if !same_start {
+            // Each board was read from the other game's start: what it read are no moves of this one.
+            std::mem::swap(&mut self.referee, &mut other.referee);
+            std::mem::swap(&mut self.game.result, &mut other.game.result);
+        }
         for (table, number) in [self, other].into_iter().zip(numbers) {
             table.info.game = number;
             table.announce();
+            if !same_start {
+                table.begin_anew(at);
+            }
             table.retell();
+        }
+    }
+
+    /// Reads the board from the start position on, as if it had been set up now.
+    fn begin_anew(&mut self, at: Timestamp) {
+        self.game.plies.clear();
+        self.presses.clear();
+        self.info.status = TableStatus::Waiting;
+        self.announce();
+        self.track = Track::new(&self.setup.start);
+        self.wants_dump = true;
+        self.track_evidence(at, &Evidence::Dump(self.squares));
+        if let Some(times) = self.last_times() {
+            let sense = times.running.map_or(ClockSense::Stopped, ClockSense::Running);
+            self.track_evidence(at, &Evidence::Clock(sense));
         }
     }
 
@@ -269,6 +293,9 @@ impl Table {
         self.out.push(UpdateBody::Result(self.game.result));
         self.out.push(UpdateBody::Clock(self.shown));
         self.out.push(UpdateBody::Sensed { placement: self.placement(), change: None });
+        for alert in self.referee.live_alerts() {
+            self.out.push(UpdateBody::Alert(Box::new(alert.clone())));
+        }
     }
 
     /// Folds one observation of the table's board.

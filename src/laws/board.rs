@@ -52,6 +52,7 @@ impl Referee {
                     scene,
                     &[
                         Code::PositionMismatch,
+                        Code::PositionGap,
                         Code::PiecesDisplaced,
                         Code::PiecesRearranged,
                         Code::IllegalMovePending,

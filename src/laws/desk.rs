@@ -253,6 +253,11 @@ impl Desk {
         self.entries.iter().rev().map(|entry| &entry.alert).find(|alert| alert.code == code && is_live(alert))
     }
 
+    /// All live alerts, oldest first.
+    pub(super) fn all_live(&self) -> impl Iterator<Item = &Alert> {
+        self.entries.iter().map(|entry| &entry.alert).filter(|alert| is_live(alert))
+    }
+
     /// Any live alert of these codes.
     pub(super) fn any_live(&self, codes: &[Code]) -> bool {
         codes.iter().any(|code| self.live(*code).is_some())

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use shakmaty::{ByColor, Color, Move, Piece, Square};
 
 use super::{
-    Advice, AlertId, AlertState, Certainty, Code, Entry, GameOptions, Profile,
+    Advice, Alert, AlertId, AlertState, Certainty, Code, Entry, GameOptions, Profile,
     clock::Watch,
     desk::{Desk, Notice, Scene},
     touch::Touch,
@@ -363,6 +363,11 @@ impl Referee {
         self.mate_answered(&mut scene, fen, side, verdict);
     }
 
+    /// The alerts that are open or acknowledged.
+    pub fn live_alerts(&self) -> impl Iterator<Item = &Alert> {
+        self.desk.all_live()
+    }
+
     /// What is kept per player for the desk: moves made, completed and due, illegal moves,
     /// touch obligations, claim rights, draw offers, duty to record. Sides are `w` and `b`.
     #[must_use]
@@ -601,6 +606,10 @@ impl Referee {
         note: Option<&str>,
     ) -> bool {
         let Some(alert) = self.desk.get_mut(id) else { return false };
+        // What has been put right, or dealt with, meanwhile needs nobody any more.
+        if state == AlertState::Acknowledged && alert.state != AlertState::Open {
+            return false;
+        }
         alert.state = state;
         alert.by = Some(by.to_owned());
         if let Some(note) = note.filter(|note| !note.is_empty()) {
