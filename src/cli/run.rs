@@ -50,12 +50,32 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         let daemon = Daemon::start(&settings, watchdog())?;
         announce(&daemon);
         notify(&[NotifyState::Ready]);
-        stop.wait().await;
+        let mut reload = signal(SignalKind::hangup())?;
+        loop {
+            tokio::select! {
+                () = stop.wait() => break,
+                _ = reload.recv() => reload_tokens(args.config.as_deref(), &daemon),
+            }
+        }
         notify(&[NotifyState::Stopping]);
         tracing::info!("stopping");
         daemon.stop().await;
         Ok(0)
     })
+}
+
+/// Who may sign in is read again; everything else of the configuration waits for the next start. A
+/// configuration that cannot be used changes nothing.
+fn reload_tokens(path: Option<&Path>, daemon: &Daemon) {
+    let Some(path) = path else { return };
+    match config::load(path) {
+        Ok(settings) => {
+            let count = settings.serve.tokens.0.len();
+            daemon.set_tokens(settings.serve.tokens);
+            tracing::info!(tokens = count, "the tokens were read again");
+        }
+        Err(error) => tracing::error!("the tokens stay as they were: {error}"),
+    }
 }
 
 /// The runtime of the listeners.

@@ -13,11 +13,13 @@ use crate::{
 pub(super) struct ArchiveOutput {
     folder: PathBuf,
     archive: Archive,
+    /// The last attempt failed.
+    failing: bool,
 }
 
 impl ArchiveOutput {
     pub(super) fn new(folder: PathBuf) -> Self {
-        Self { archive: Archive::new(folder.clone()), folder }
+        Self { archive: Archive::new(folder.clone()), folder, failing: false }
     }
 }
 
@@ -26,9 +28,21 @@ impl Output for ArchiveOutput {
         self.archive.take(updates);
     }
 
-    fn write(&mut self) {
-        if let Err(error) = self.archive.write() {
-            tracing::error!(%error, folder = %self.folder.display(), "the archive cannot be written");
+    fn write(&mut self) -> bool {
+        match self.archive.write() {
+            Ok(()) => {
+                if std::mem::take(&mut self.failing) {
+                    tracing::info!(folder = %self.folder.display(), "the archive can be written again");
+                }
+                true
+            }
+            Err(error) => {
+                // Tried every few seconds: said once.
+                if !std::mem::replace(&mut self.failing, true) {
+                    tracing::error!(%error, folder = %self.folder.display(), "the archive cannot be written");
+                }
+                false
+            }
         }
     }
 }

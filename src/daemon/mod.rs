@@ -5,7 +5,9 @@
 
 mod archive;
 mod lines;
+mod metrics;
 mod outlets;
+mod pace;
 mod publisher;
 mod recovery;
 mod settings;
@@ -36,7 +38,9 @@ use crate::{
     wall,
 };
 use archive::ArchiveOutput;
+use metrics::HallMetrics;
 use outlets::Outlets;
+use pace::Pace;
 use publisher::Publisher;
 use spine::{Beat, MateAnswer, Spine};
 use store::Store;
@@ -98,6 +102,8 @@ impl Daemon {
             Outlets::new(Arc::clone(&desk), Arc::clone(&public), publishers, &settings.publish)?;
         let now = wall::now();
         let hall = recover(&journal, |updates| {
+            // What the journal tells of is past, also where the machine's clock has been set back.
+            let now = updates.last().map_or(now, |last| now.max(last.at));
             outlets.restore(updates, now);
         })?;
         let inputs = journal.len()?;
@@ -121,6 +127,7 @@ impl Daemon {
         // The ports are opened after the listeners: until then there is nothing to tell of them.
         let opened: Arc<OnceLock<LinksHandle>> = Arc::default();
         let told = Arc::clone(&opened);
+        let metrics = HallMetrics::register(&mut registry);
         let serving = Serving::start(
             settings.serve.clone(),
             Deps {
@@ -146,7 +153,7 @@ impl Daemon {
         answer_questions(questions, answer)?;
         let stop = CancellationToken::new();
         let mut spine = Spine {
-            last: hall.now(),
+            pace: Pace::new(hall.now()),
             hall,
             store: Store::new(journal),
             outlets,
@@ -158,6 +165,7 @@ impl Daemon {
             answers,
             stop: stop.clone(),
             beat: health(beat, Arc::clone(&trouble)),
+            metrics,
         };
         spine.begin(opening(&spine.hall, settings));
         let spine = thread::Builder::new().name("hall".to_owned()).spawn(move || spine.run_to_end())?;
@@ -192,6 +200,11 @@ impl Daemon {
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Replaces who may sign in at the desk. Tokens that are gone are refused from now on.
+    pub fn set_tokens(&self, tokens: crate::serve::access::Tokens) {
+        self.serving.set_tokens(tokens);
     }
 
     /// For asking the boards.
@@ -294,6 +307,7 @@ impl Spine {
         let updates: Vec<Update> = inputs.iter().flat_map(|input| self.hall.apply(input)).collect();
         self.show(&updates, kept, at);
         self.ask();
+        self.tell_health();
     }
 
     /// Runs the loop on this thread and gives back the outputs, to be finished.

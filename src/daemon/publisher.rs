@@ -5,7 +5,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc,
-        mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     },
     thread,
     time::Duration,
@@ -19,12 +19,15 @@ const WAITING: usize = 4096;
 /// How long an output may sit on changes before it writes them, so that a burst is written once.
 const GATHER: Duration = Duration::from_millis(100);
 
+/// How often an output that could not write tries again, if nothing new comes before.
+const RETRY: Duration = Duration::from_secs(2);
+
 /// What takes updates and writes them somewhere.
 pub(super) trait Output: Send {
     /// Takes updates in order; keeps what is to be written.
     fn take(&mut self, updates: &[Update]);
-    /// Writes what has changed.
-    fn write(&mut self);
+    /// Writes what has changed. False where something could not be written and has to be tried again.
+    fn write(&mut self) -> bool;
 }
 
 /// An output in its own thread.
@@ -84,12 +87,74 @@ impl Publisher {
 }
 
 fn run(mut output: impl Output, queue: &Receiver<Arc<[Update]>>) {
-    while let Ok(first) = queue.recv() {
-        output.take(&first);
-        thread::sleep(GATHER);
-        while let Ok(next) = queue.try_recv() {
-            output.take(&next);
+    let mut written = true;
+    loop {
+        // Only what could not be written is tried again by itself.
+        let patience = if written { Duration::MAX } else { RETRY };
+        match queue.recv_timeout(patience) {
+            Ok(first) => {
+                output.take(&first);
+                thread::sleep(GATHER);
+                while let Ok(next) = queue.try_recv() {
+                    output.take(&next);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
         }
+        written = output.write();
+    }
+    if !written {
         output.write();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hall::{Seq, UpdateBody};
+    use crate::record::Timestamp;
+
+    /// A disk that fails so many times.
+    struct Disk {
+        faults: usize,
+        waiting: Vec<u64>,
+        written: Arc<std::sync::Mutex<Vec<u64>>>,
+    }
+
+    impl Output for Disk {
+        fn take(&mut self, updates: &[Update]) {
+            self.waiting.extend(updates.iter().map(|update| update.seq.0));
+        }
+
+        fn write(&mut self) -> bool {
+            if self.faults > 0 {
+                self.faults -= 1;
+                return false;
+            }
+            self.written.lock().unwrap().append(&mut self.waiting);
+            true
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_written_later_without_anything_new() {
+        let written = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let disk = Disk { faults: 1, waiting: Vec::new(), written: Arc::clone(&written) };
+        let mut publisher = Publisher::start("disk", disk).unwrap();
+        let update = Update {
+            seq: Seq(7),
+            at: Timestamp::default(),
+            table: None,
+            body: UpdateBody::Round(serde_json::Value::Null),
+        };
+        publisher.send([update].into());
+        let give_up = crate::wall::uptime() + Duration::from_mins(2);
+        while written.lock().unwrap().is_empty() {
+            assert!(crate::wall::uptime() < give_up, "it was never tried again");
+            thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(*written.lock().unwrap(), [7]);
+        publisher.finish();
     }
 }

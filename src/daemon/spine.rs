@@ -10,7 +10,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    metrics::HallMetrics,
     outlets::Outlets,
+    pace::Pace,
     publisher::Publisher,
     store::{Kept, Store},
 };
@@ -50,7 +52,8 @@ pub(super) struct Spine {
     pub(super) stop: CancellationToken,
     /// Called at every turn of the loop: feeds the system's watchdog, tells health.
     pub(super) beat: Beat,
-    pub(super) last: Timestamp,
+    pub(super) pace: Pace,
+    pub(super) metrics: HallMetrics,
 }
 
 /// Told the hall and why the journal cannot be written, if it cannot.
@@ -87,15 +90,15 @@ impl Spine {
             }
             self.turn(&mut sightings, &mut orders, &mut answers);
         }
-        let now = wall::now();
+        let now = self.moment(wall::now());
         if let Err(error) = self.store.close(now) {
             tracing::error!(%error, "the journal could not be completed");
         }
         self.outlets.finish()
     }
 
-    fn sleep_millis(&self) -> u64 {
-        let now = wall::now();
+    fn sleep_millis(&mut self) -> u64 {
+        let now = self.moment(wall::now());
         let next = [self.hall.next_deadline(), self.outlets.next_release(), self.store.retry_at()];
         let next = next.into_iter().flatten().min();
         let wait = next.map_or(LONGEST_SLEEP, |next| next.since(now)).clamp(0, LONGEST_SLEEP);
@@ -125,7 +128,10 @@ impl Spine {
                     replies.push(Some(reply));
                 }
                 // A caller that has gone away does not hear why.
-                Err(fault) => drop(reply.send(Err(fault))),
+                Err(fault) => {
+                    self.metrics.refused();
+                    drop(reply.send(Err(fault)));
+                }
             }
         }
         for MateAnswer { question, verdict } in answers.drain(..) {
@@ -135,7 +141,11 @@ impl Spine {
             replies.push(None);
         }
         let now = self.moment(wall::now());
+        let began = wall::uptime();
         let kept = if inputs.is_empty() { self.store.flush_due(now) } else { self.store.keep(now, &inputs) };
+        if !inputs.is_empty() && kept == Kept::Durable {
+            self.metrics.committed(wall::uptime().saturating_sub(began));
+        }
         let mut shown = Vec::new();
         for (input, reply) in inputs.iter().zip(replies) {
             let updates = self.hall.apply(input);
@@ -148,7 +158,15 @@ impl Spine {
         shown.extend(self.hall.advance(now));
         self.show(&shown, kept, now);
         self.ask();
-        (self.beat)(&self.hall, self.store.failure());
+        self.metrics.turn(inputs.len(), shown.len(), self.hall.table_count());
+        self.metrics.journal(self.store.waiting(), self.store.failure().is_some());
+        self.tell_health();
+    }
+
+    /// Shows that the loop lives, and what is wrong.
+    pub(super) fn tell_health(&mut self) {
+        let fault = self.pace.fault();
+        (self.beat)(&self.hall, self.store.failure().or(fault.as_deref()));
     }
 
     /// The desk sees everything at once; the public only what is on the disk and old enough.
@@ -162,8 +180,14 @@ impl Spine {
 
     /// Time never runs backwards in the journal, whatever the machine's clock does.
     pub(super) fn moment(&mut self, at: Timestamp) -> Timestamp {
-        self.last = self.last.max(at);
-        self.last
+        let was = self.pace.fault();
+        let moment = self.pace.moment(at);
+        if was.is_none()
+            && let Some(fault) = self.pace.fault()
+        {
+            tracing::error!("{fault}");
+        }
+        moment
     }
 
     fn sighted(&mut self, sighting: Sighting) -> Option<Input> {

@@ -44,6 +44,11 @@ impl Store {
         self.failure.as_deref()
     }
 
+    /// How many inputs wait for the disk.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Keeps a group of inputs.
     pub(super) fn keep(&mut self, now: Timestamp, inputs: &[Input]) -> Kept {
         let texts = inputs
@@ -75,7 +80,12 @@ impl Store {
         if self.waiting.is_empty() && self.failure.is_none() {
             return Kept::Durable;
         }
-        match self.journal.append(self.waiting.iter().map(String::as_str)) {
+        let mut written = self.journal.append(self.waiting.iter().map(String::as_str));
+        if matches!(written, Err(JournalError::Gone { .. })) && self.journal.reopen().is_ok() {
+            tracing::warn!("the journal's file was replaced by a whole copy of it");
+            written = self.journal.append(self.waiting.iter().map(String::as_str));
+        }
+        match written {
             Ok(()) => {
                 self.waiting.clear();
                 if self.failure.take().is_some() {

@@ -6,11 +6,12 @@
 
 use std::{
     fs, io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use rusqlite::{Connection, OpenFlags, backup, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, backup, config::DbConfig, params};
 
 /// The layout this program writes, in SQLite's `user_version`.
 pub const VERSION: i64 = 1;
@@ -75,6 +76,17 @@ pub enum JournalError {
         /// Why.
         source: rusqlite::Error,
     },
+    /// Its file is not there any more, or another stands in its place.
+    #[error(
+        "{path} is gone ({why}); play is followed in memory: put the drive or the file back, and the journal \
+         goes on by itself"
+    )]
+    Gone {
+        /// The file.
+        path: PathBuf,
+        /// What is there instead.
+        why: &'static str,
+    },
     /// An input is too large to be real.
     #[error("an input of {0} bytes is larger than {MAX_INPUT}; it was refused")]
     TooLarge(usize),
@@ -87,7 +99,7 @@ pub struct Journal {
     connection: Connection,
     /// Keeps a second daemon out. Others may read while we write (WAL). Dropped after the
     /// connection: closing any handle of the file would end the locks SQLite holds on it.
-    _lock: Option<fs::File>,
+    lock: Option<fs::File>,
 }
 
 /// A stored input.
@@ -112,7 +124,7 @@ impl Journal {
         }
         let lock = lock(path)?;
         let connection = Connection::open(path).map_err(|error| open_error(path, error))?;
-        let journal = Self { path: path.to_owned(), connection, _lock: Some(lock) };
+        let journal = Self { path: path.to_owned(), connection, lock: Some(lock) };
         journal.prepare(existed).map_err(|error| open_error(path, error))?;
         if !existed {
             sync_folder(path);
@@ -124,7 +136,7 @@ impl Journal {
     pub fn open_read_only(path: &Path) -> Result<Self, JournalError> {
         inspect(path)?;
         let connection = read_only(path)?;
-        Ok(Self { path: path.to_owned(), connection, _lock: None })
+        Ok(Self { path: path.to_owned(), connection, lock: None })
     }
 
     fn prepare(&self, existed: bool) -> rusqlite::Result<()> {
@@ -165,6 +177,7 @@ impl Journal {
 
     /// Appends a group of inputs. When this returns, they are on the disk, all or none.
     pub fn append<'a>(&mut self, texts: impl IntoIterator<Item = &'a str>) -> Result<(), JournalError> {
+        self.in_place()?;
         let write = |source| JournalError::Write { path: self.path.clone(), source };
         let transaction = self.connection.transaction().map_err(write)?;
         {
@@ -181,16 +194,22 @@ impl Journal {
     }
 
     /// Reads every input in order. Stops at the first error of `visit`.
-    pub fn read<E: From<JournalError>>(
+    pub fn read<E: From<JournalError>>(&self, visit: impl FnMut(Entry) -> Result<(), E>) -> Result<(), E> {
+        self.read_after(0, visit)
+    }
+
+    /// Reads the inputs behind number `after` in order. Stops at the first error of `visit`.
+    pub fn read_after<E: From<JournalError>>(
         &self,
+        after: u64,
         mut visit: impl FnMut(Entry) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut select = self
             .connection
-            .prepare("SELECT number, text FROM input ORDER BY number")
+            .prepare_cached("SELECT number, text FROM input WHERE number > ?1 ORDER BY number")
             .map_err(|error| self.damaged(error))?;
-        let mut rows = select.query([]).map_err(|error| self.damaged(error))?;
-        let mut expected = 1;
+        let mut rows = select.query([after.cast_signed()]).map_err(|error| self.damaged(error))?;
+        let mut expected = after + 1;
         while let Some(row) = rows.next().map_err(|error| self.damaged(error))? {
             let number = row.get::<_, i64>(0).map_err(|error| self.damaged(error))?.unsigned_abs();
             if number != expected {
@@ -219,6 +238,74 @@ impl Journal {
         fs::rename(&part, to).map_err(|source| JournalError::Open { path: to.to_owned(), source })?;
         sync_folder(to);
         Ok(())
+    }
+
+    /// The file under the journal's name is the one that is open. One that was removed, or whose
+    /// drive has gone, would still take all that is written and keep nothing.
+    fn in_place(&self) -> Result<(), JournalError> {
+        let Some(lock) = &self.lock else { return Ok(()) };
+        let gone = |why| JournalError::Gone { path: self.path.clone(), why };
+        let there = fs::metadata(&self.path).map_err(|_| gone("no file has its name"))?;
+        let ours = lock.metadata().map_err(|_| gone("its drive does not answer"))?;
+        let same = (there.dev(), there.ino()) == (ours.dev(), ours.ino());
+        if same { Ok(()) } else { Err(gone("another file has its name")) }
+    }
+
+    /// Opens the journal anew after it was [`Gone`](JournalError::Gone): on the file under its name
+    /// if that holds exactly what was acknowledged here, or, where no file has the name but the old
+    /// one can still be read, on a copy of it.
+    ///
+    /// # Errors
+    /// Neither is so. The journal stays as it was.
+    pub fn reopen(&mut self) -> Result<(), JournalError> {
+        if self.in_place().is_ok() {
+            return Ok(());
+        }
+        if !self.path.exists() {
+            if !self.path.parent().is_some_and(|folder| folder.as_os_str().is_empty() || folder.is_dir()) {
+                return self.in_place();
+            }
+            // What is left beside it belongs to the old file, which is still open.
+            for end in ["-wal", "-shm"] {
+                let mut name = self.path.clone().into_os_string();
+                name.push(end);
+                // Mostly there is none.
+                drop(fs::remove_file(name));
+            }
+            self.backup(&self.path)?;
+        }
+        let mine = self.last()?;
+        // Closing the old one must not tidy up files that have the new one's name.
+        self.connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+            .map_err(|error| self.damaged(error))?;
+        let other = Self::open(&self.path)?;
+        if other.last()? != mine {
+            return Err(JournalError::Gone { path: self.path.clone(), why: "another journal has its name" });
+        }
+        *self = other;
+        Ok(())
+    }
+
+    /// The text of one input, if it is there.
+    ///
+    /// # Errors
+    /// The journal cannot be read.
+    pub fn text(&self, number: u64) -> Result<Option<String>, JournalError> {
+        self.connection
+            .query_row("SELECT text FROM input WHERE number = ?1", [number.cast_signed()], |row| row.get(0))
+            .optional()
+            .map_err(|error| self.damaged(error))
+    }
+
+    /// The number and the text of the last input.
+    fn last(&self) -> Result<Option<(i64, String)>, JournalError> {
+        self.connection
+            .query_row("SELECT number, text FROM input ORDER BY number DESC LIMIT 1", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()
+            .map_err(|error| self.damaged(error))
     }
 
     fn damaged(&self, error: impl std::fmt::Display) -> JournalError {
@@ -378,6 +465,38 @@ mod tests {
         let error = Journal::open(&path).expect_err("damaged");
         assert!(error.to_string().contains("nothing was changed"), "{error}");
         assert_eq!(fs::read(&path).expect("bytes"), before);
+    }
+
+    #[test]
+    fn a_file_that_was_taken_away_takes_nothing_more_and_goes_on_when_it_is_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("drive/hall.sqlite");
+        let mut journal = Journal::open(&path).expect("a new journal");
+        journal.append(["one"]).expect("room");
+        // The drive goes away, and comes back as it was.
+        let away = folder.path().join("away");
+        fs::rename(folder.path().join("drive"), &away).expect("a folder");
+        let error = journal.append(["two"]).expect_err("nothing is there");
+        assert!(matches!(error, JournalError::Gone { .. }), "{error}");
+        assert!(journal.reopen().is_err());
+        fs::rename(&away, folder.path().join("drive")).expect("a folder");
+        journal.append(["two"]).expect("it is back");
+        // Somebody removes the file: what it held is not lost.
+        for name in ["hall.sqlite", "hall.sqlite-wal", "hall.sqlite-shm"] {
+            drop(fs::remove_file(folder.path().join("drive").join(name)));
+        }
+        assert!(journal.append(["three"]).is_err());
+        journal.reopen().expect("a copy of what is still open");
+        journal.append(["three"]).expect("room");
+        assert_eq!(texts(&journal), ["one", "two", "three"]);
+        drop(journal);
+        assert_eq!(texts(&Journal::open(&path).expect("the same journal")), ["one", "two", "three"]);
+        // Another journal under the name is not taken for ours.
+        let mut journal = Journal::open(&path).expect("the same journal");
+        fs::rename(folder.path().join("drive"), &away).expect("a folder");
+        drop(Journal::open(&path).expect("a new, empty journal"));
+        assert!(journal.append(["four"]).is_err());
+        assert!(matches!(journal.reopen(), Err(JournalError::Gone { .. })));
     }
 
     #[test]

@@ -121,6 +121,15 @@ pub enum ServeError {
     },
 }
 
+/// Whether a certificate chain and its key can be used.
+///
+/// # Errors
+/// What is wrong with which file.
+#[cfg(feature = "tls")]
+pub fn check_tls(files: &config::TlsFiles) -> Result<(), ServeError> {
+    listen::tls(files).map(drop)
+}
+
 /// The running listeners.
 #[derive(Debug)]
 pub struct Serving {
@@ -137,6 +146,36 @@ pub struct Serving {
     desk_crowd: Arc<Crowd>,
     stop: CancellationToken,
     tasks: TaskTracker,
+}
+
+/// A listener's socket before anybody is served on it.
+struct Bound {
+    socket: tokio::net::TcpListener,
+    address: SocketAddr,
+    #[cfg(feature = "tls")]
+    tls: Option<tokio_rustls::TlsAcceptor>,
+}
+
+impl Bound {
+    fn new(listener: &'static str, config: &ListenConfig) -> Result<Self, ServeError> {
+        #[cfg(not(feature = "tls"))]
+        if let Some(files) = &config.tls {
+            let fault = "this arbiterd was built without the feature `tls`".to_owned();
+            return Err(ServeError::Tls { path: files.certificates.clone(), fault });
+        }
+        let socket = listen::bind(listener, config.address)?;
+        let address = socket.local_addr().map_err(|source| ServeError::Bind {
+            listener,
+            address: config.address,
+            source,
+        })?;
+        Ok(Self {
+            socket,
+            address,
+            #[cfg(feature = "tls")]
+            tls: config.tls.as_ref().map(listen::tls).transpose()?,
+        })
+    }
 }
 
 impl Serving {
@@ -166,6 +205,13 @@ impl Serving {
                 return Err(ServeError::OpenDesk(desk.address));
             }
         }
+        // All addresses first: where one cannot be had, none is kept.
+        let bind = |name, listen: &Option<ListenConfig>| {
+            listen.as_ref().map(|listen| Bound::new(name, listen)).transpose()
+        };
+        let desk_socket = bind("desk", &config.desk)?;
+        let public_socket = bind("public", &config.public)?;
+        let livechess_socket = bind("livechess", &config.livechess)?;
         let tokens = Arc::new(RwLock::new(tokens));
         let desk_crowd = Crowd::new(desk_feed.clone(), Some(tokens.clone()));
         let public_crowd = Crowd::new(public_feed.clone(), None);
@@ -183,7 +229,7 @@ impl Serving {
             stop,
             tasks,
         };
-        if let Some(listen) = &config.desk {
+        if let (Some(listen), Some(bound)) = (&config.desk, desk_socket) {
             let metrics = metrics.listener("desk");
             let router = desk::router(
                 desk::DeskState {
@@ -204,9 +250,9 @@ impl Serving {
                 },
                 listen.limits.body,
             );
-            serving.desk = Some(serving.listen("desk", listen, router, metrics)?);
+            serving.desk = Some(serving.listen(bound, listen, router, metrics));
         }
-        if let Some(listen) = &config.public {
+        if let (Some(listen), Some(bound)) = (&config.public, public_socket) {
             let metrics = metrics.listener("public");
             let router = public::router(public::PublicState {
                 feed: public_feed,
@@ -216,9 +262,9 @@ impl Serving {
                 metrics: metrics.clone(),
                 pgn: pgn::PgnCache::default(),
             });
-            serving.public = Some(serving.listen("public", listen, router, metrics)?);
+            serving.public = Some(serving.listen(bound, listen, router, metrics));
         }
-        if let Some(listen) = &config.livechess {
+        if let (Some(listen), Some(bound)) = (&config.livechess, livechess_socket) {
             let mut listen = listen.clone();
             listen.origins.extend(livechess::ORIGINS.map(str::to_owned));
             let metrics = metrics.listener("livechess");
@@ -229,7 +275,7 @@ impl Serving {
                 stop: serving.stop.clone(),
                 metrics: metrics.clone(),
             });
-            serving.livechess = Some(serving.listen("livechess", &listen, router, metrics)?);
+            serving.livechess = Some(serving.listen(bound, &listen, router, metrics));
         }
         serving.beat();
         Ok(serving)
@@ -237,32 +283,21 @@ impl Serving {
 
     fn listen(
         &self,
-        name: &'static str,
+        bound: Bound,
         config: &ListenConfig,
         router: Router,
         metrics: metrics::ListenerMetrics,
-    ) -> Result<SocketAddr, ServeError> {
-        let listener = listen::bind(name, config.address)?;
-        let address = listener.local_addr().map_err(|source| ServeError::Bind {
-            listener: name,
-            address: config.address,
-            source,
-        })?;
+    ) -> SocketAddr {
         let listening = Listening {
             router,
             gate: Gate::new(config.limits, metrics),
             stop: self.stop.clone(),
             tasks: self.tasks.clone(),
             #[cfg(feature = "tls")]
-            tls: config.tls.as_ref().map(listen::tls).transpose()?,
+            tls: bound.tls,
         };
-        #[cfg(not(feature = "tls"))]
-        if let Some(files) = &config.tls {
-            let fault = "this arbiterd was built without the feature `tls`".to_owned();
-            return Err(ServeError::Tls { path: files.certificates.clone(), fault });
-        }
-        self.tasks.spawn(listen::accept(listener, listening));
-        Ok(address)
+        self.tasks.spawn(listen::accept(bound.socket, listening));
+        bound.address
     }
 
     /// Keeps the streams' heartbeats going.

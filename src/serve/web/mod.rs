@@ -65,7 +65,7 @@ const DESK: &[&[Asset]] = &[
         "desk/corrections.js" "desk/dialogs.js" "desk/entries.js" "desk/hall.js" "desk/health.js"
         "desk/help.js" "desk/imports.js" "desk/line.js" "desk/log.js" "desk/main.js" "desk/names.js" "desk/picker.js"
         "desk/print.js" "desk/results.js" "desk/round.js" "desk/scene.js" "desk/sheet.js" "desk/table.js" "desk/timeline.js"
-        "desk/trace.js"
+        "desk/trace.js" "desk/trouble.js"
     ),
     assets!("text/css; charset=utf-8": "desk/desk.css" "desk/tools.css"),
     assets!("application/json": "lang/desk.en.json" "lang/desk.ru.json" "lang/tools.en.json" "lang/tools.ru.json"),

@@ -114,6 +114,7 @@ function desk(me) {
           el('a', { class: 'button', href: '#/help', text: t('help'), on: { click: (event) => event.target.closest('dialog').close() } }),
           me.name !== 'local' && el('button', { type: 'button', class: 'button', text: t('sign-out'), on: { click: async () => { await signOut(); location.reload(); } } }),
         ].filter(Boolean)))),
+    troubleBar(),
     main);
 
   let view = null;
