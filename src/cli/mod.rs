@@ -8,6 +8,7 @@ mod boards;
 pub mod check;
 mod config;
 mod demo;
+mod doctor;
 mod export;
 mod replay;
 mod run;
@@ -60,6 +61,8 @@ enum Command {
     Export(export::Args),
     /// A consistent copy of a journal, also while the daemon writes it.
     Backup(backup::Args),
+    /// Looks at ports, permissions, disk, clock, network and journal, and says what is wrong.
+    Doctor(doctor::Args),
     /// Makes a token to sign in at the desk with.
     Token(token::Args),
 }
@@ -78,6 +81,7 @@ pub fn main() -> ExitCode {
         Command::Boards(args) => boards::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Backup(args) => backup::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Token(args) => token::run(&args),
     };
     match code {

@@ -52,6 +52,15 @@ use health::{HealthTable, parking::Shared};
 use registry::Registry;
 use worker::{Asks, Worker};
 
+/// The ports a configuration entry means at this moment: those that are there.
+#[must_use]
+pub fn ports_of(port: &PortConfig) -> Vec<String> {
+    if scan::is_pattern(&port.path) {
+        return scan::find(&port.path);
+    }
+    std::iter::once(port.path.clone()).filter(|path| std::path::Path::new(path).exists()).collect()
+}
+
 /// A driver's thread needs little: the stack is this many bytes.
 const STACK: usize = 128 * 1024;
 
