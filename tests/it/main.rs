@@ -1,14 +1,17 @@
 //! The one integration test binary.
 
 mod architecture;
+mod attack;
 mod browser;
 mod cases;
 mod config;
 mod crash;
 mod crowd;
+mod durability;
 mod end_to_end;
 mod event;
 mod hall;
+mod hall_simulation;
 mod laws;
 mod laws_alarms;
 #[cfg(feature = "upload")]
@@ -16,6 +19,7 @@ mod lichess;
 mod link;
 mod livechess;
 mod mate;
+mod operation;
 mod publish;
 mod readers;
 mod readers_live;

@@ -22,6 +22,8 @@ pub(crate) struct Daemon {
     pub(crate) desk: String,
     /// `127.0.0.1:PORT` of the public listener.
     pub(crate) public: String,
+    /// Takes what it says on standard error.
+    log: Option<std::thread::JoinHandle<String>>,
 }
 
 impl Daemon {
@@ -63,8 +65,14 @@ impl Daemon {
         }
         // Nobody reads on: the pipes are drained so that the program never waits for them.
         drain(lines);
-        drain(BufReader::new(child.stderr.take().expect("piped")));
-        Self { child, desk: desk.expect("set"), public: public.expect("set") }
+        let mut stderr = child.stderr.take().expect("piped");
+        let log = std::thread::spawn(move || {
+            let mut said = Vec::new();
+            // Ends with the program.
+            drop(stderr.read_to_end(&mut said));
+            String::from_utf8_lossy(&said).into_owned()
+        });
+        Self { child, desk: desk.expect("set"), public: public.expect("set"), log: Some(log) }
     }
 
     /// SIGKILL: nothing of the program runs any more.
@@ -78,6 +86,19 @@ impl Daemon {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it is running");
         self.child.wait().expect("it has ended").code()
+    }
+
+    /// SIGTERM; what it said on standard error all its life.
+    pub(crate) fn terminate_and_tell(mut self) -> String {
+        self.signal(rustix::process::Signal::TERM);
+        assert_eq!(self.child.wait().expect("it has ended").code(), Some(0));
+        self.log.take().expect("taken once").join().expect("no panic")
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).expect("it is running");
     }
 
     /// Waits for it to end by itself, and its exit code.
