@@ -69,8 +69,20 @@ fn own_positions_of_every_layer_are_decided_rightly() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The whole shared set at the default budget: `cargo test --release --test it mate:: -- --ignored`.
+#[test]
+#[ignore = "minutes without optimisation"]
+fn every_shared_position_is_decided_rightly() {
+    let Some(path) = crate::support::shared("winnable/dev.tsv") else { return };
+    let text = fs::read_to_string(path).expect("readable");
+    let (asked, unknown, wrong) = check_table(&text, &Budget::default(), 1);
+    println!("{asked} questions, {unknown} undecided, {} wrong", wrong.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(unknown <= 9, "{unknown} of {asked} undecided");
+}
+
 /// Every fourth position of the shared set, and a smaller budget than the default: this profile is several
-/// times slower. The whole set at the default budget is run by `benches/chasolver`.
+/// times slower.
 #[test]
 fn shared_positions_are_never_decided_wrongly() {
     let Some(path) = crate::support::shared("winnable/dev.tsv") else { return };
@@ -106,6 +118,26 @@ fn a_locked_wall_is_found_dead_by_the_quick_question() {
     assert!(is_dead(&wall, &Budget::quick()).is_dead());
     let start = Chess::default();
     assert!(!is_dead(&start, &Budget::quick()).is_dead());
+}
+
+/// A lone minor piece mates nobody who has only a queen beside the king: the pawn has to become less.
+#[test]
+fn promotion_to_less_than_a_queen_is_found_where_it_is_needed() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mate/positions.tsv");
+    let text = fs::read_to_string(path).expect("own data");
+    let mut seen = 0;
+    for row in text.lines().filter(|row| row.ends_with("\tunder-promotion")) {
+        let position = position(row.split('\t').next().unwrap_or_default(), "standard");
+        let board = position.board();
+        let pawn_side = board.color_at(board.pawns().first().expect("a pawn")).expect("a man");
+        let Verdict::Yes(line) = can_mate(&position, pawn_side.other(), &Budget::default()) else {
+            panic!("{row}: no line");
+        };
+        let less = |uci: &UciMove| matches!(uci, UciMove::Normal { promotion: Some(role), .. } if *role != shakmaty::Role::Queen);
+        assert!(line.iter().any(less), "{row}: {line:?}");
+        seen += 1;
+    }
+    assert_eq!(seen, 10);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Contradictions with chasolver, on positions of real games and on closed positions made at random.
 
 use shakmaty::{
-    Bitboard, Board, CastlingMode, Chess, Color, EnPassantMode, Piece, Position, Role, Setup, Square, fen::Fen,
+    Bitboard, Board, CastlingMode, Chess, Color, EnPassantMode, Piece, Role, Setup, Square, fen::Fen,
 };
 
 use crate::{
@@ -12,13 +12,17 @@ use crate::{
 
 const BUDGET: Budget = Budget { nodes: 30_000, states: 100_000 };
 
+/// Counts of a run. A line that replays to a mate on an independent board is a proof by itself: where `proofs`
+/// is set, the reference is asked only where we say no.
 #[derive(Default)]
 struct Tally {
+    proofs: bool,
     positions: usize,
     questions: usize,
     yes: usize,
     no: usize,
     ours_unknown: usize,
+    asked: usize,
     theirs_unknown: usize,
     contradictions: usize,
 }
@@ -43,7 +47,9 @@ impl Tally {
                 Verdict::No(_) => Some(false),
                 Verdict::Unknown(_) => None,
             };
-            let theirs = reference::full(&board, side);
+            let ask = !self.proofs || ours == Some(false);
+            self.asked += usize::from(ask);
+            let theirs = if ask { reference::full(&board, side) } else { None };
             match (ours, theirs) {
                 (Some(a), Some(b)) if a != b => {
                     self.contradictions += 1;
@@ -53,7 +59,7 @@ impl Tally {
                 (Some(false), _) => self.no += 1,
                 (None, _) => self.ours_unknown += 1,
             }
-            self.theirs_unknown += usize::from(theirs.is_none());
+            self.theirs_unknown += usize::from(ask && theirs.is_none());
         }
         if self.positions % 1_000 == 0 {
             self.print();
@@ -62,12 +68,13 @@ impl Tally {
 
     fn print(&self) {
         println!(
-            "positions {} questions {} yes {} no {} unknown {} (theirs {}) contradictions {}",
+            "positions {} questions {} yes {} no {} unknown {}; reference asked {} unknown {}; contradictions {}",
             self.positions,
             self.questions,
             self.yes,
             self.no,
             self.ours_unknown,
+            self.asked,
             self.theirs_unknown,
             self.contradictions
         );
@@ -86,7 +93,10 @@ pub fn games(args: &[String]) {
     tally.print();
 }
 
-/// `differ-closed COUNT FILE.tsv [SEED]`: half mutated rows of the table, half random walls.
+/// Positions made from one seed.
+const LOT: usize = 1_000;
+
+/// `differ-closed COUNT FILE.tsv SEED [--seconds S]`: half mutated rows of the table, half random walls.
 pub fn closed(args: &[String]) {
     let count: usize = args[0].parse().expect("a count");
     let text = std::fs::read_to_string(&args[1]).expect("a readable table");
@@ -96,20 +106,31 @@ pub fn closed(args: &[String]) {
         .filter(|row| row.split('\t').next().is_some_and(|fen| fen.matches(['p', 'P']).count() >= 4))
         .filter_map(|row| row.split('\t').next()?.parse::<Fen>().ok().map(Fen::into_setup))
         .collect();
-    let mut dice = Dice(args.get(2).and_then(|seed| seed.parse().ok()).unwrap_or(1).max(1) * 0x9e37_79b9_7f4a_7c15);
-    let mut tally = Tally::default();
-    while tally.positions < count {
-        let setup = if dice.roll(2) == 0 {
-            let mut setup = seeds[dice.roll(seeds.len())].clone();
-            for _ in 0..=dice.roll(2) {
-                mutate(&mut setup, &mut dice);
+    let first: u64 = args.get(2).and_then(|seed| seed.parse().ok()).unwrap_or(1).max(1);
+    let seconds: f64 =
+        args.iter().position(|arg| arg == "--seconds").and_then(|at| args.get(at + 1)?.parse().ok()).unwrap_or(f64::MAX);
+    let start = std::time::Instant::now();
+    let mut tally = Tally { proofs: true, ..Tally::default() };
+    for seed in first.. {
+        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let end = tally.positions + LOT;
+        while tally.positions < end {
+            let setup = if dice.roll(2) == 0 {
+                let mut setup = seeds[dice.roll(seeds.len())].clone();
+                for _ in 0..=dice.roll(2) {
+                    mutate(&mut setup, &mut dice);
+                }
+                setup
+            } else {
+                wall(&mut dice)
+            };
+            if let Ok(position) = setup.position::<Chess>(CastlingMode::Standard) {
+                tally.ask(&position);
             }
-            setup
-        } else {
-            wall(&mut dice)
-        };
-        if let Ok(position) = setup.position::<Chess>(CastlingMode::Standard) {
-            tally.ask(&position);
+        }
+        if tally.positions >= count || start.elapsed().as_secs_f64() > seconds {
+            println!("next seed {}", seed + 1);
+            break;
         }
     }
     tally.print();

@@ -6,14 +6,18 @@
 
 use super::{
     board::{
-        BISHOP, BLACK, Board, KING, KNIGHT, PAWN, QUEEN, ROOK, Squares, Step, WHITE, bishop_attacks, bit,
-        distance, king_attacks, knight_attacks, pawn_attacks, rook_attacks,
+        BISHOP, BLACK, Board, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, Squares, Step, WHITE, bishop_attacks,
+        bit, king_attacks, knight_attacks, line, pawn_attacks, piece_attacks, rook_attacks,
     },
-    weights::{BLACK_TO, WEIGHTS, WHITE_TO, w},
+    guide::{Guide, entry},
+    weights::{WEIGHTS, w},
 };
 
-const NOT_FILE_A: u64 = !0x0101_0101_0101_0101;
-const NOT_FILE_H: u64 = !(0x0101_0101_0101_0101 << 7);
+pub(super) const NOT_FILE_A: u64 = !0x0101_0101_0101_0101;
+pub(super) const NOT_FILE_H: u64 = !(0x0101_0101_0101_0101 << 7);
+
+/// Longest line, in plies.
+const LONGEST: usize = 64;
 
 /// The search: buffers and counts.
 pub(super) struct Dive {
@@ -27,7 +31,7 @@ pub(super) struct Dive {
 
 impl Dive {
     pub(super) fn new() -> Dive {
-        Dive { steps: Vec::new(), moves: Vec::with_capacity(256), line: Vec::new(), nodes: 0, limit: 0 }
+        Dive { steps: Vec::new(), moves: Vec::new(), line: Vec::with_capacity(32), nodes: 0, limit: 0 }
     }
 
     /// A mating line within `nodes` positions, or `None`.
@@ -35,7 +39,7 @@ impl Dive {
         self.limit = nodes;
         let mut cost = 0;
         while self.nodes < self.limit && cost < 200 {
-            if self.visit(root, WEIGHTS[w::DEPTH] as u32, cost) {
+            if self.visit(root, WEIGHTS[w::DEPTH] as usize, cost) {
                 self.line.reverse();
                 return Some(std::mem::take(&mut self.line));
             }
@@ -44,56 +48,94 @@ impl Dive {
         None
     }
 
+    /// The line that looks best move by move, up to `depth` plies; leaves it in `line`, last move first.
+    fn greedy(&mut self, root: &Board, depth: usize) -> bool {
+        let mut path = [Step::NULL; LONGEST];
+        let mut board = *root;
+        for ply in 0..=depth.min(LONGEST) {
+            self.nodes += 1;
+            if self.nodes > self.limit {
+                return false;
+            }
+            let checkers = board.checkers();
+            let mut pieces = Pieces::new();
+            if checkers == 0 {
+                pieces.fill(&board);
+                if board.us() == WHITE && self.mate_in_one(&board, &mut pieces) {
+                    self.line.extend(path[..ply].iter().rev());
+                    return true;
+                }
+            }
+            if ply == depth || ply == LONGEST {
+                return false;
+            }
+            let guide = Guide::new(&board);
+            let (step, next) = if checkers == 0 {
+                let Some(found) = best_step(&board, &guide, &pieces) else { return false };
+                found
+            } else {
+                self.steps.clear();
+                board.legal(checkers, &mut self.steps);
+                let Some(top) = self.steps.iter().map(|&step| guide.any(&board, step)).max() else {
+                    if board.us() == WHITE {
+                        return false;
+                    }
+                    self.line.extend(path[..ply].iter().rev());
+                    return true;
+                };
+                let step = Step(top as u16);
+                (step, board.after(step))
+            };
+            path[ply] = step;
+            board = next;
+        }
+        false
+    }
+
     /// Whether a line from here, with `cost` to spend, mates; leaves it in `line`, last move first.
-    fn visit(&mut self, board: &Board, depth: u32, cost: i32) -> bool {
+    fn visit(&mut self, board: &Board, depth: usize, cost: i32) -> bool {
+        if cost == 0 {
+            return self.greedy(board, depth);
+        }
         self.nodes += 1;
         if self.nodes > self.limit {
             return false;
         }
-        let us = board.us();
         let checkers = board.checkers();
-        let mut pieces = Pieces::new(board);
-        if us == WHITE && checkers == 0 && self.mate_in_one(board, &mut pieces) {
-            return true;
+        let mut pieces = Pieces::new();
+        if checkers == 0 {
+            pieces.fill(board);
+            if board.us() == WHITE && self.mate_in_one(board, &mut pieces) {
+                return true;
+            }
         }
         if depth == 0 {
             return false;
         }
         let guide = Guide::new(board);
-        if cost == 0 && checkers == 0 {
-            let mut top = 0;
-            list(board, &guide, &pieces, &mut |entry| top = top.max(entry));
-            if top == 0 {
-                return false;
-            }
-            let step = Step(top as u16);
-            let next = board.after(step);
-            if next.attackers(us ^ 1, next.king(us), next.occupied()) == 0 {
-                if self.visit(&next, depth - 1, 0) {
-                    self.line.push(step);
-                    return true;
-                }
-                return false;
-            }
-        }
         let start = self.moves.len();
         if checkers == 0 {
             let moves = &mut self.moves;
-            list(board, &guide, &pieces, &mut |entry| moves.push(entry));
+            list(board, &guide, &pieces, &mut |entry| {
+                moves.push(entry);
+                0
+            });
         } else {
             self.steps.clear();
             board.legal(checkers, &mut self.steps);
+            if self.steps.is_empty() {
+                return board.us() == BLACK;
+            }
             let moves = &mut self.moves;
             moves.extend(self.steps.iter().map(|&step| guide.any(board, step)));
         }
-        let found = self.branch(board, start, depth, cost);
+        let found = self.branch(board, start, depth, cost, checkers != 0);
         self.moves.truncate(start);
         found
     }
 
-    /// Tries the listed moves from `start` on, best first, while the cost lasts.
-    fn branch(&mut self, board: &Board, start: usize, depth: u32, cost: i32) -> bool {
-        let us = board.us();
+    /// Tries the listed moves from `start` on, best first, while the cost lasts; `legal` if they all are.
+    fn branch(&mut self, board: &Board, start: usize, depth: usize, cost: i32, legal: bool) -> bool {
         let mut left = cost;
         for at in start..self.moves.len() {
             let mut best = at;
@@ -105,7 +147,7 @@ impl Dive {
             self.moves.swap(at, best);
             let step = Step(self.moves[at] as u16);
             let next = board.after(step);
-            if next.attackers(us ^ 1, next.king(us), next.occupied()) != 0 {
+            if !legal && exposes(board, step, &next) {
                 continue;
             }
             if self.visit(&next, depth - 1, left) {
@@ -132,18 +174,17 @@ impl Dive {
         let pawns = white & board.role[PAWN];
         let mut cover = king_attacks(board.king(WHITE)) | pawns << 7 & NOT_FILE_H | pawns << 9 & NOT_FILE_A;
         let mut any = 0;
-        for &(role, _, hits) in &pieces.list[..pieces.count] {
+        for (role, _, hits) in pieces.iter() {
             cover |= hits;
-            any |= hits & checks[role as usize % 5];
+            any |= hits & checks[role];
         }
         let flights = king_attacks(king) & !board.color[BLACK] & !cover;
         // A checking man covers at most five of the squares beside a king.
         if any != 0 && flights.count_ones() <= 5 {
             let open = occupied & !bit(king);
-            for at in 0..pieces.count {
-                let (role, from, hits) = pieces.list[at];
-                for to in Squares(hits & checks[role as usize % 5]) {
-                    let covered = match role as usize {
+            for (role, from, hits) in pieces.iter() {
+                for to in Squares(hits & checks[role]) {
+                    let covered = match role {
                         KNIGHT => knight_attacks(to),
                         BISHOP => bishop_attacks(to, open),
                         ROOK => rook_attacks(to, open),
@@ -190,58 +231,98 @@ impl Dive {
     }
 }
 
-/// The side to move's knights and line pieces with their attacks.
+/// The side to move's knights and line pieces; White's with their attacks.
 struct Pieces {
-    list: [(u8, u8, u64); 16],
+    /// Role and square of each.
+    men: [(u8, u8); 16],
+    hits: [u64; 16],
     count: usize,
     /// Squares from which a man of each role checks, filled in by [`Dive::mate_in_one`].
     checks: [u64; 5],
 }
 
 impl Pieces {
-    fn new(board: &Board) -> Pieces {
+    fn new() -> Pieces {
+        Pieces { men: [(0, 0); 16], hits: [0; 16], count: 0, checks: [0; 5] }
+    }
+
+    fn fill(&mut self, board: &Board) {
         let ours = board.color[board.us()];
         let occupied = board.occupied();
-        let mut pieces = Pieces { list: [(0, 0, 0); 16], count: 0, checks: [0; 5] };
+        let pieces = self;
         let mut add = |role: usize, from: u8, hits: u64| {
-            pieces.list[pieces.count & 15] = (role as u8, from, hits);
+            pieces.men[pieces.count & 15] = (role as u8, from);
+            pieces.hits[pieces.count & 15] = hits;
             pieces.count += 1;
         };
-        for from in Squares(ours & board.role[KNIGHT]) {
-            add(KNIGHT, from, knight_attacks(from));
-        }
-        for from in Squares(ours & board.role[BISHOP]) {
-            add(BISHOP, from, bishop_attacks(from, occupied));
-        }
-        for from in Squares(ours & board.role[ROOK]) {
-            add(ROOK, from, rook_attacks(from, occupied));
-        }
-        for from in Squares(ours & board.role[QUEEN]) {
-            add(QUEEN, from, rook_attacks(from, occupied) | bishop_attacks(from, occupied));
+        // Black's attacks are looked up only for those men whose move may be the best.
+        let white = board.us() == WHITE;
+        for role in [KNIGHT, BISHOP, ROOK, QUEEN] {
+            for from in Squares(ours & board.role[role]) {
+                add(role, from, if white { piece_attacks(role, from, occupied) } else { 0 });
+            }
         }
         pieces.count = pieces.count.min(16);
-        pieces
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, u8, u64)> + '_ {
+        let men = self.men[..self.count].iter().zip(&self.hits[..self.count]);
+        men.map(|(&(role, from), &hits)| (role as usize % 5, from, hits))
+    }
+}
+
+/// Whether a move by a side that is not in check leaves its king in check.
+#[inline]
+fn exposes(board: &Board, step: Step, next: &Board) -> bool {
+    let us = board.us();
+    let king = next.king(us);
+    // Only the king's own step, a man on a line with it, or a capture in passing can.
+    if king != step.to() && line(king, step.from()) == 0 && board.ep == NO_SQUARE {
+        return false;
+    }
+    next.attackers(us ^ 1, king, next.occupied()) != 0
+}
+
+/// The legal move that looks best, and what comes of it; the side to move is not in check.
+#[inline]
+fn best_step(board: &Board, guide: &Guide, pieces: &Pieces) -> Option<(Step, Board)> {
+    let mut below = u32::MAX;
+    loop {
+        let mut top = 0;
+        list(board, guide, pieces, &mut |entry| {
+            if entry < below {
+                top = top.max(entry);
+            }
+            top
+        });
+        if top == 0 {
+            return None;
+        }
+        let step = Step(top as u16);
+        let next = board.after(step);
+        if !exposes(board, step, &next) {
+            return Some((step, next));
+        }
+        below = top;
     }
 }
 
 /// Hands out every move that obeys its man's gait with its score; some may expose the own king. The side to
 /// move is not in check; castling is left out.
+///
+/// `emit` answers with the least entry that is still of interest; men that cannot reach it are passed over.
 #[inline]
-fn list(board: &Board, guide: &Guide, pieces: &Pieces, emit: &mut impl FnMut(u32)) {
+fn list(board: &Board, guide: &Guide, pieces: &Pieces, emit: &mut impl FnMut(u32) -> u32) {
     let us = board.us();
     let ours = board.color[us];
     let theirs = board.color[us ^ 1];
     let occupied = ours | theirs;
-    for &(role, from, hits) in &pieces.list[..pieces.count] {
-        let role = role as usize;
-        let base = guide.leaving(role, from);
-        for to in Squares(hits & !ours) {
-            emit(entry(guide.arriving(board, role, to, base, pieces.checks[role % 5]), Step::new(from, to)));
-        }
-    }
     let king = board.king(us);
+    let base = guide.king_leaving(board, king);
+    let mut floor = 0;
     for to in Squares(king_attacks(king) & !ours & !king_attacks(board.king(us ^ 1))) {
-        emit(entry(guide.king(board, king, to), Step::new(king, to)));
+        let score = base + guide.king_on(board, to) + guide.king_taking(board, to);
+        floor = emit(entry(score, Step::new(king, to)));
     }
     for from in Squares(ours & board.role[PAWN]) {
         let mut to = pawn_attacks(us, from) & (theirs | if board.ep < 64 { bit(board.ep) } else { 0 });
@@ -255,144 +336,28 @@ fn list(board: &Board, guide: &Guide, pieces: &Pieces, emit: &mut impl FnMut(u32
         let base = guide.leaving(PAWN, from);
         for square in Squares(to) {
             if (8..56).contains(&square) {
-                emit(entry(guide.pawn(board, square, base), Step::new(from, square)));
+                floor = emit(entry(guide.pawn(board, square, base), Step::new(from, square)));
             } else {
                 for role in [QUEEN, KNIGHT, ROOK, BISHOP] {
-                    emit(entry(guide.promotion(board, square, role), Step::promotion(from, square, role)));
+                    let score = guide.promotion(board, square, role);
+                    floor = emit(entry(score, Step::promotion(from, square, role)));
                 }
             }
         }
     }
-}
-
-/// Score in the upper half, step in the lower, so that entries compare by score.
-#[inline]
-fn entry(score: i32, step: Step) -> u32 {
-    ((score + 0x8000) as u32) << 16 | step.0 as u32
-}
-
-/// How helpful moves look in one position.
-struct Guide {
-    white: bool,
-    black_king: u8,
-    white_king: u8,
-    /// White has a rook or a queen.
-    heavy: bool,
-    /// 1 if White has many men besides pawns, else 0.
-    many: usize,
-    /// Where a black pawn takes.
-    unsafe_squares: u64,
-}
-
-impl Guide {
-    fn new(board: &Board) -> Guide {
-        let white = board.color[WHITE];
-        let pawns = board.men(BLACK, PAWN);
-        Guide {
-            white: board.us() == WHITE,
-            black_king: board.king(BLACK),
-            white_king: board.king(WHITE),
-            heavy: white & (board.role[QUEEN] | board.role[ROOK]) != 0,
-            many: usize::from((white & !board.role[PAWN]).count_ones() > WEIGHTS[w::FEW] as u32),
-            unsafe_squares: pawns >> 9 & NOT_FILE_H | pawns >> 7 & NOT_FILE_A,
+    for (role, from, hits) in pieces.iter() {
+        let base = guide.leaving(role, from);
+        if entry(base + guide.best(role), Step(u16::MAX)) < floor {
+            continue;
         }
-    }
-
-    /// What leaving a square is worth to a man other than the king.
-    #[inline]
-    fn leaving(&self, role: usize, from: u8) -> i32 {
-        let (role, king, from) = (role % 5, self.black_king as usize & 63, from as usize & 63);
-        let beside = king_attacks(self.black_king) >> from & 1 == 1;
-        let (value, step) = if self.white {
-            (WEIGHTS[w::W_MOVE + role] - WHITE_TO[role][king][from], WEIGHTS[w::W_TOUCH])
-        } else {
-            let step = WEIGHTS[w::B_LEAVE + role] + WEIGHTS[w::B_ENTER + role];
-            (WEIGHTS[w::B_MOVE + role] - BLACK_TO[role][king][from], step)
-        };
-        (value + if beside { step } else { 0 }) as i32
-    }
-
-    #[inline]
-    fn taking(&self, board: &Board, to: u8) -> i32 {
-        if board.occupied() & bit(to) == 0 {
-            return 0;
+        let hits = if us == BLACK { piece_attacks(role, from, occupied) } else { hits };
+        let checks = pieces.checks[role];
+        for to in Squares(hits & !occupied) {
+            floor = emit(entry(guide.arriving(role, to, base, checks), Step::new(from, to)));
         }
-        let table = if self.white { w::W_TAKE } else { w::B_TAKE };
-        WEIGHTS[table + board.role_at(to).min(QUEEN)] as i32
-    }
-
-    /// The whole score of a knight's or line piece's move; `base` is for leaving.
-    #[inline]
-    fn arriving(&self, board: &Board, role: usize, to: u8, base: i32, checks: u64) -> i32 {
-        let (role, king) = (role % 5, self.black_king as usize & 63);
-        let mut score = base + self.taking(board, to);
-        if self.white {
-            score += WHITE_TO[role][king][to as usize & 63] as i32;
-            score += (self.unsafe_squares >> to & 1) as i32 * WEIGHTS[w::W_UNSAFE] as i32;
-            score += (checks >> to & 1) as i32 * WEIGHTS[w::W_CHECK] as i32;
-        } else {
-            score += BLACK_TO[role][king][to as usize & 63] as i32;
+        for to in Squares(hits & theirs) {
+            let score = guide.arriving(role, to, base, checks) + guide.taking(board, to);
+            floor = emit(entry(score, Step::new(from, to)));
         }
-        score
-    }
-
-    #[inline]
-    fn pawn(&self, board: &Board, to: u8, base: i32) -> i32 {
-        let king = self.black_king as usize & 63;
-        let mut score = base + self.taking(board, to);
-        if self.white {
-            let push = if self.heavy { w::W_PUSH_HEAVY } else { w::W_PUSH };
-            score += WHITE_TO[PAWN][king][to as usize & 63] as i32;
-            score += WEIGHTS[push] as i32 + WEIGHTS[push + 1] as i32 * (to >> 3) as i32;
-            if self.unsafe_squares >> to & 1 == 1 {
-                score += WEIGHTS[w::W_UNSAFE] as i32;
-            }
-            if pawn_attacks(WHITE, to) & bit(self.black_king) != 0 {
-                score += WEIGHTS[w::W_CHECK] as i32;
-            }
-        } else {
-            score += BLACK_TO[PAWN][king][to as usize & 63] as i32;
-        }
-        score
-    }
-
-    fn promotion(&self, board: &Board, to: u8, role: usize) -> i32 {
-        let queen = if role == QUEEN { WEIGHTS[w::W_PROMOTE] } else { 0 };
-        let white = (WEIGHTS[w::W_MOVE] + queen) as i32;
-        self.taking(board, to) + if self.white { white } else { WEIGHTS[w::B_PROMOTE] as i32 }
-    }
-
-    #[inline]
-    fn king(&self, board: &Board, from: u8, to: u8) -> i32 {
-        let many = self.many;
-        let weight = |index: usize| WEIGHTS[index + many] as i32;
-        let nearer = |target: u8| distance(from, target) as i32 - distance(to, target) as i32;
-        if self.white {
-            return weight(w::W_KING_MOVE) + weight(w::W_KING) * nearer(self.black_king);
-        }
-        let file = |square: u8| (square & 7).min(7 - (square & 7)) as i32;
-        let rank = |square: u8| (square >> 3).min(7 - (square >> 3)) as i32;
-        let edge = |square: u8| file(square).min(rank(square));
-        let corner = |square: u8| file(square).max(rank(square));
-        let boxed = |square: u8| (king_attacks(square) & board.color[BLACK]).count_ones() as i32;
-        self.taking(board, to)
-            + weight(w::B_KING)
-            + weight(w::B_EDGE) * (edge(from) - edge(to))
-            + weight(w::B_EDGE + 2) * (corner(from) - corner(to))
-            + weight(w::B_MEET) * nearer(self.white_king)
-            + weight(w::B_DOWN) * ((from >> 3) as i32 - (to >> 3) as i32)
-            + weight(w::B_BOX) * (boxed(to) - boxed(from))
-    }
-
-    /// The score of any move, for the few where the own king is in check.
-    fn any(&self, board: &Board, step: Step) -> u32 {
-        let (from, to) = (step.from(), step.to());
-        let score = match board.role_at(from) {
-            KING => self.king(board, from, to),
-            PAWN if step.promoted() != 0 => self.promotion(board, to, step.promoted()),
-            PAWN => self.pawn(board, to, self.leaving(PAWN, from)),
-            role => self.arriving(board, role, to, self.leaving(role, from), 0),
-        };
-        entry(score, step)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::board::{
     BISHOP, BLACK, Board, KING, KNIGHT, LIGHT, PAWN, QUEEN, ROOK, Squares, WHITE, bishop_attacks, bit,
-    distance, king_attacks, knight_attacks, rook_attacks,
+    distance, king_attacks, knight_attacks, piece_attacks, rook_attacks,
 };
 
 /// One rank a measure, smaller is nearer.
@@ -52,7 +52,10 @@ fn hunt(board: &Board) -> usize {
 }
 
 /// The black king in a corner, White's king a knight's move away, the third square beside it blocked by a
-/// black man: how lone minor pieces mate.
+/// black man: how lone minor pieces mate. Or two black men beside it, and White's king anywhere.
+///
+/// What White still has to do and what Black has are counted apart: they move in turn, so the longer of the two
+/// tells how long it takes, and a side that is ready may wait.
 fn cage(board: &Board) -> usize {
     let (white, black) = (board.color[WHITE], board.color[BLACK]);
     let black_king = board.king(BLACK);
@@ -61,6 +64,7 @@ fn cage(board: &Board) -> usize {
     let any = white & !(board.role[BISHOP] | board.role[KING]) != 0;
     let lone_knights =
         if white & !(board.role[KNIGHT] | board.role[KING]) == 0 { white } else { 0 } & board.role[KNIGHT];
+    let rank = |ours: usize, theirs: usize| 3 * ours.max(theirs) + ours.min(theirs);
     let mut best = usize::MAX;
     for (corner, up, side) in [(0u8, 8i8, 1i8), (7, 8, -1), (56, -8, 1), (63, -8, -1)] {
         let colour = if LIGHT & bit(corner) != 0 { LIGHT } else { !LIGHT };
@@ -69,25 +73,28 @@ fn cage(board: &Board) -> usize {
         }
         let along = (corner as i8 + side) as u8;
         let above = (corner as i8 + up) as u8;
-        let mut base = 2 * distance(black_king, corner) as usize;
+        let theirs = distance(black_king, corner) as usize;
+        let mut ours = 0;
         if lone_knights != 0 {
             let goals = knight_attacks(corner);
             let jumps =
                 |from: u8| Squares(goals).map(|to| KNIGHT_JUMPS[from as usize & 63][to as usize & 63]).min();
-            base += 2 * Squares(lone_knights).filter_map(jumps).min().unwrap_or(0) as usize;
+            ours += Squares(lone_knights).filter_map(jumps).min().unwrap_or(0) as usize;
         }
-        if base >= best {
+        if rank(ours, theirs) >= best {
             continue;
         }
+        let blocks = [block_cost(board, black, above), block_cost(board, black, along)];
+        if bishops & colour != 0 {
+            best = best.min(rank(ours, theirs + blocks[0] + blocks[1]));
+        }
         // White's king two files away leaves the square above open, two ranks away the one along.
-        for (blocked, near, far) in [
-            (above, (corner as i8 + 2 * side) as u8, (corner as i8 + 2 * side + up) as u8),
-            (along, (corner as i8 + 2 * up) as u8, (corner as i8 + 2 * up + side) as u8),
+        for (block, near, far) in [
+            (blocks[0], (corner as i8 + 2 * side) as u8, (corner as i8 + 2 * side + up) as u8),
+            (blocks[1], (corner as i8 + 2 * up) as u8, (corner as i8 + 2 * up + side) as u8),
         ] {
-            let walk = 2 * distance(white_king, near).min(distance(white_king, far)) as usize;
-            if base + walk < best {
-                best = best.min(base + walk + block_cost(board, black, blocked));
-            }
+            let walk = distance(white_king, near).min(distance(white_king, far)) as usize;
+            best = best.min(rank(ours + walk, theirs + block));
         }
     }
     best
@@ -95,9 +102,10 @@ fn cage(board: &Board) -> usize {
 
 /// Roughly how many moves bring a black man other than the king to `square`.
 fn block_cost(board: &Board, black: u64, square: u8) -> usize {
-    let mut best = 24;
+    let mut best = 12;
     let mask = bit(square);
     let light = LIGHT & mask != 0;
+    let aside = |role: usize, from: u8| piece_attacks(role, from, board.occupied()) & mask == 0;
     for from in Squares(black & !board.role[KING]) {
         let at = bit(from);
         let cost = if at == mask {
@@ -105,16 +113,15 @@ fn block_cost(board: &Board, black: u64, square: u8) -> usize {
         } else if board.role[PAWN] & at != 0 {
             let steps = (from >> 3) as usize;
             let ahead = (from & 7 == square & 7 && from > square && square >= 8)
-                .then(|| 2 * (from - square) as usize / 8);
-            ahead.unwrap_or(steps * 2 + 7)
+                .then(|| (from - square) as usize / 8);
+            ahead.unwrap_or(steps + 3)
         } else if board.role[KNIGHT] & at != 0 {
-            1 + 2 * KNIGHT_JUMPS[from as usize & 63][square as usize & 63] as usize
+            KNIGHT_JUMPS[from as usize & 63][square as usize & 63] as usize
         } else if board.role[BISHOP] & at != 0 {
-            if (LIGHT & at != 0) == light { 3 } else { 24 }
-        } else if board.role[ROOK] & at != 0 {
-            6
+            if (LIGHT & at == 0) == light { 12 } else { 1 + usize::from(aside(BISHOP, from)) }
         } else {
-            10
+            let role = if board.role[ROOK] & at != 0 { ROOK } else { QUEEN };
+            1 + usize::from(aside(role, from))
         };
         best = best.min(cost);
     }

@@ -2,13 +2,15 @@
 
 use super::{
     Budget, Reason, Tried,
-    board::{BLACK, Board, PAWN, QUEEN, ROOK, Step, WHITE},
+    board::{BLACK, Board, KING, PAWN, QUEEN, ROOK, Step, WHITE},
     closed,
     dive::Dive,
     material, rank,
     space::{Outcome, Space},
 };
 
+/// Nodes of the search before anything else.
+const FIRST: u64 = 48;
 /// Nodes of the short search before anything that costs memory.
 const SHORT: u64 = 2_000;
 /// Nodes of the first search of the space.
@@ -28,6 +30,15 @@ pub(super) enum Found {
 
 /// Can White mate from `root`? `nodes` counts the positions expanded.
 pub(super) fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
+    let mut dive = Dive::new();
+    // Most positions of real games end here.
+    if !material::cannot_mate(root) && !looks_locked(root) {
+        let line = dive.search(root, budget.nodes.min(FIRST));
+        *nodes += dive.nodes;
+        if let Some(line) = line {
+            return Found::Line(line);
+        }
+    }
     let mut board = *root;
     let mut forced = Vec::new();
     let mut steps = Vec::with_capacity(64);
@@ -58,9 +69,10 @@ pub(super) fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
         if locked && closed::cannot_mate(&board) {
             return reason(Reason::ClosedStructure);
         }
-        let mut dive = Dive::new();
-        let line = dive.search(&board, budget.nodes.min(SHORT));
-        *nodes += dive.nodes;
+        let before = dive.nodes;
+        let short = if minors_only(&board) { FIRST } else { SHORT };
+        let line = dive.search(&board, budget.nodes.min(short));
+        *nodes += dive.nodes - before;
         if let Some(line) = line {
             forced.extend(line);
             return Found::Line(forced);
@@ -71,13 +83,14 @@ pub(super) fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
         if budget.states == 0 {
             return Found::Nothing(Tried { nodes: *nodes, states: 0 });
         }
+        let mut space = Space::new();
         for stage in [Stage::Sketch, Stage::Thorough] {
             if stage == Stage::Thorough && closed::cannot_mate_deep(&board) {
                 return reason(Reason::ClosedStructure);
             }
-            let mut space = Space::new();
+            let before = space.nodes;
             let outcome = explore(&mut space, &board, budget, stage);
-            *nodes += space.nodes;
+            *nodes += space.nodes - before;
             match outcome {
                 Outcome::Mate(line) => {
                     forced.extend(line);
@@ -98,7 +111,7 @@ pub(super) fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
 enum Stage {
     /// A small space, with the structural cut only where it is likely to hold.
     Sketch,
-    /// All of the budget, with every cut.
+    /// The same space taken further with all of the budget and every cut.
     Thorough,
 }
 
@@ -117,6 +130,13 @@ fn explore(space: &mut Space, board: &Board, budget: &Budget, stage: Stage) -> O
             Stage::Thorough => closed::cannot_mate(after) || taken && closed::cannot_mate_deep(after),
         }
     })
+}
+
+/// Whether White has at most two minor pieces beside its king: mates need the whole board's help, which a
+/// rank sees and a dive does not.
+fn minors_only(board: &Board) -> bool {
+    let men = board.color[WHITE] & !board.role[KING];
+    men & (board.role[PAWN] | board.role[ROOK] | board.role[QUEEN]) == 0 && men.count_ones() <= 2
 }
 
 /// Whether the structure is worth a proof before any search: every pawn has a pawn somewhere ahead of it,

@@ -13,6 +13,7 @@ use super::{
 };
 
 const NIL: u32 = u32::MAX;
+const EMPTY: u64 = u64::MAX;
 const RANKS: usize = 128;
 /// Queues by rank; one more takes positions in the order in which they were found.
 const QUEUES: usize = 3;
@@ -43,7 +44,8 @@ pub(super) struct Space {
     structure: Vec<u32>,
     structures: HashMap<[u64; 3], u32>,
     seen: Vec<[u64; 12]>,
-    table: Vec<u32>,
+    /// Index of a key in the lower half, the upper half of its hash in the upper: most probes need no key.
+    table: Vec<u64>,
     steps: Vec<Step>,
     pub(super) nodes: u64,
 }
@@ -75,7 +77,7 @@ impl Space {
             structure: Vec::new(),
             structures: HashMap::new(),
             seen: Vec::new(),
-            table: vec![NIL; 1 << 10],
+            table: vec![EMPTY; 1 << 10],
             steps: Vec::with_capacity(64),
             nodes: 0,
         }
@@ -85,7 +87,8 @@ impl Space {
         self.keys.len()
     }
 
-    /// Searches on from `root` until a mate by White, the end of the space, or a limit.
+    /// Searches on from `root` until a mate by White, the end of the space, or a limit. May be called again
+    /// with higher limits and a sharper `hopeless`: what an earlier call left waiting is asked again when its turn comes.
     ///
     /// Sound: a position is left out only if it was seen before (the keys are exact, not hashes), or if
     /// `hopeless` or the material proves that no continuation mates; every legal move of every other
@@ -101,13 +104,22 @@ impl Space {
         if root.color[WHITE] & (root.role[PAWN] | root.role[ROOK] | root.role[QUEEN]) == 0 {
             self.order = &[1, 1, 1, 0, 1, 1, 1, 2, 1, 1, 1, QUEUES];
         }
+        let earlier = self.keys.len();
         let key = root.key();
-        let mut batch = Vec::with_capacity(64);
-        if let Some(slot) = self.vacancy(&key, hash(&key) as usize & (self.table.len() - 1)) {
-            self.insert(root, key, slot, (NIL, Step::NULL), false, rank);
+        let (mut batch, mut known) = (Vec::with_capacity(64), Vec::with_capacity(64));
+        let sum = hash(&key);
+        if let Some(slot) = self.vacancy(&key, sum) {
+            self.insert(root, key, (sum, slot), (NIL, Step::NULL), false, rank);
         }
         while let Some(index) = self.take() {
             let board = Board::from_key(&self.keys[index as usize]);
+            let parent = self.parent[index as usize].0;
+            if (index as usize) < earlier && parent != NIL {
+                let before = Board::from_key(&self.keys[parent as usize]);
+                if hopeless(&before, &board) {
+                    continue;
+                }
+            }
             self.nodes += 1;
             let checkers = board.checkers();
             let start = self.steps.len();
@@ -117,26 +129,34 @@ impl Space {
                 self.steps = steps;
                 return Outcome::Mate(self.way(index));
             }
-            // All keys first, then all first probes: the loads do not wait for one another.
+            // All keys first, then all first probes, then the keys they lead to, without a branch between:
+            // so the loads, nearly all of them from far memory, do not wait for one another.
             batch.clear();
             self.reserve(steps.len() - start);
             let mask = self.table.len() - 1;
             for &step in &steps[start..] {
                 let next = board.after(step);
                 let key = next.key();
-                let slot = hash(&key) as usize & mask;
-                batch.push((next, key, slot, self.table[slot]));
+                let sum = hash(&key);
+                batch.push((next, key, sum, self.table[sum as usize & mask]));
             }
-            for (at, (next, key, slot, entry)) in batch.iter().enumerate() {
-                let step = steps[start + at];
-                if *entry != NIL && self.keys[*entry as usize] == *key {
+            known.clear();
+            for (_, key, sum, entry) in &batch {
+                let near = entry >> 32 == sum >> 32;
+                let at = if near { *entry as u32 as usize } else { 0 };
+                let other = self.keys[at.min(self.keys.len() - 1)];
+                known.push(other == *key);
+            }
+            for (at, (next, key, sum, _)) in batch.iter().enumerate() {
+                if known[at] {
                     continue;
                 }
-                let Some(slot) = self.vacancy(key, *slot) else { continue };
+                let step = steps[start + at];
+                let Some(slot) = self.vacancy(key, *sum) else { continue };
                 let fewer =
                     step.promoted() != 0 || next.occupied().count_ones() != board.occupied().count_ones();
                 let dead = (fewer && material::cannot_mate(next)) || hopeless(&board, next);
-                self.insert(next, *key, slot, (index, step), dead, rank);
+                self.insert(next, *key, (*sum, slot), (index, step), dead, rank);
             }
             steps.truncate(start);
             self.steps = steps;
@@ -234,15 +254,16 @@ impl Space {
         new != 0
     }
 
-    /// The free slot for a key, searched from `slot` on; `None` if the key is known already.
-    fn vacancy(&self, key: &[u64; 4], mut slot: usize) -> Option<usize> {
+    /// The free slot for a key whose hash is `sum`; `None` if the key is known already.
+    fn vacancy(&self, key: &[u64; 4], sum: u64) -> Option<usize> {
         let mask = self.table.len() - 1;
+        let mut slot = sum as usize & mask;
         loop {
             let entry = self.table[slot];
-            if entry == NIL {
+            if entry == EMPTY {
                 return Some(slot);
             }
-            if self.keys[entry as usize] == *key {
+            if entry >> 32 == sum >> 32 && self.keys[entry as u32 as usize] == *key {
                 return None;
             }
             slot = (slot + 1) & mask;
@@ -261,7 +282,7 @@ impl Space {
         &mut self,
         board: &Board,
         key: [u64; 4],
-        slot: usize,
+        (sum, slot): (u64, usize),
         from: (u32, Step),
         dead: bool,
         rank: &mut dyn FnMut(&Board) -> Ranks,
@@ -269,7 +290,7 @@ impl Space {
         let structure = self.structure_of(board, from.0);
         self.structure.push(structure);
         let index = self.keys.len() as u32;
-        self.table[slot] = index;
+        self.table[slot] = sum >> 32 << 32 | index as u64;
         self.keys.push(key);
         self.parent.push(from);
         self.done.push(dead);
@@ -292,13 +313,14 @@ impl Space {
     fn grow(&mut self) {
         let size = self.table.len() * 4;
         let mask = size - 1;
-        let mut table = vec![NIL; size];
+        let mut table = vec![EMPTY; size];
         for (index, key) in self.keys.iter().enumerate() {
-            let mut slot = hash(key) as usize & mask;
-            while table[slot] != NIL {
+            let sum = hash(key);
+            let mut slot = sum as usize & mask;
+            while table[slot] != EMPTY {
                 slot = (slot + 1) & mask;
             }
-            table[slot] = index as u32;
+            table[slot] = sum >> 32 << 32 | index as u64;
         }
         self.table = table;
     }

@@ -51,6 +51,70 @@ pub(super) static WHITE_TO: [[[i16; 64]; 64]; 5] = white_table();
 /// The same for Black's men.
 pub(super) static BLACK_TO: [[[i16; 64]; 64]; 5] = black_table();
 
+/// The best of each row of [`WHITE_TO`], and the most that a capture or a check can add to it.
+pub(super) static WHITE_BEST: [[i16; 64]; 5] = best(&white_table(), w::W_TAKE, w::W_UNSAFE, w::W_CHECK);
+/// The same of [`BLACK_TO`].
+pub(super) static BLACK_BEST: [[i16; 64]; 5] = best(&black_table(), w::B_TAKE, w::B_TAKE, w::B_TAKE);
+
+const fn best(table: &[[[i16; 64]; 64]; 5], takes: usize, one: usize, other: usize) -> [[i16; 64]; 5] {
+    let mut extra = 0;
+    let mut at = takes;
+    while at < takes + 5 {
+        if WEIGHTS[at] > extra {
+            extra = WEIGHTS[at];
+        }
+        at += 1;
+    }
+    if WEIGHTS[one] > 0 {
+        extra += WEIGHTS[one];
+    }
+    if WEIGHTS[other] > 0 {
+        extra += WEIGHTS[other];
+    }
+    let mut all = [[0; 64]; 5];
+    let mut role = 0;
+    while role < 5 {
+        let mut king = 0;
+        while king < 64 {
+            let mut top = i16::MIN;
+            let mut to = 0;
+            while to < 64 {
+                if table[role][king][to] > top {
+                    top = table[role][king][to];
+                }
+                to += 1;
+            }
+            all[role][king] = top + extra;
+            king += 1;
+        }
+        role += 1;
+    }
+    all
+}
+
+/// What a square is worth to Black's king: with few men, with many.
+pub(super) static KING_ON: [[i16; 64]; 2] = king_table();
+
+const fn king_table() -> [[i16; 64]; 2] {
+    let v = &WEIGHTS;
+    let mut table = [[0; 64]; 2];
+    let mut square = 0;
+    while square < 64 {
+        let file = if square % 8 < 4 { square % 8 } else { 7 - square % 8 };
+        let rank = if square / 8 < 4 { square / 8 } else { 7 - square / 8 };
+        let (edge, corner) = if file < rank { (file, rank) } else { (rank, file) };
+        let mut many = 0;
+        while many < 2 {
+            table[many][square] = -v[w::B_EDGE + many] * edge as i16
+                - v[w::B_EDGE + 2 + many] * corner as i16
+                - v[w::B_DOWN + many] * (square / 8) as i16;
+            many += 1;
+        }
+        square += 1;
+    }
+    table
+}
+
 /// How many squares of the king's square and its neighbours a man attacks on an empty board.
 const fn zone(role: usize, king: usize, from: usize) -> i16 {
     let area = attacks::king_attacks(Square::ALL[king]).0 | 1 << king;
