@@ -6,7 +6,7 @@
 mod backup;
 mod boards;
 pub mod check;
-mod config;
+pub mod config;
 mod demo;
 mod doctor;
 mod export;

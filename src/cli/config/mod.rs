@@ -16,7 +16,7 @@ use std::{
 use shakmaty::CastlingMode;
 use toml::de::DeTable;
 
-pub(crate) use reader::Fault;
+pub use reader::Fault;
 use reader::{Faults, Section};
 
 use crate::{
@@ -75,7 +75,10 @@ pub(crate) fn load(path: &Path) -> Result<Settings, ConfigError> {
 }
 
 /// Reads the text of a configuration. File names in it are relative to `folder`.
-pub(crate) fn parse(text: &str, folder: &Path) -> Result<Settings, Vec<Fault>> {
+///
+/// # Errors
+/// All its faults at once, each with its line and what is expected.
+pub fn parse(text: &str, folder: &Path) -> Result<Settings, Vec<Fault>> {
     let mut faults = Faults::new(text);
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in &errors {

@@ -13,11 +13,11 @@ use toml::{
 
 /// One fault of a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub struct Fault {
     /// Line, from 1; 0 when the fault has no place (something is missing as a whole).
-    pub(crate) line: usize,
+    pub line: usize,
     /// What is wrong and what is expected.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 impl fmt::Display for Fault {

@@ -304,7 +304,7 @@ fn moves_behind_tags(line: &[u8]) -> Option<usize> {
 /// blank line or a complete pairing says that it is over.
 fn begins_anew(block: &[u8], line: &[u8], after_blank: bool) -> bool {
     let name = tag_name(line);
-    if !after_blank && !name.eq_ignore_ascii_case(b"Event") {
+    if !after_blank && name != b"Event" {
         return false;
     }
     let mut seen = Lexer::new(block).filter_map(|(_, token)| match token {
@@ -390,6 +390,8 @@ mod tests {
         assert_eq!(pieces("[Event \"A\"]\n\n1. e4 {open\n\n[Event \"B\"]\n\n1. d4 {x} *").len(), 2);
         assert_eq!(pieces("[Event \"A\"]\n\n1. e4 {\n\n[%clk 1:00]\n} (1. d4 1-0\n) e5 *\n").len(), 1);
         assert_eq!(pieces("[Event \"A\"]\n\n*\n\n\n\n[Event \"B\"]\n*").len(), 2);
+        // Names of tags tell capitals apart.
+        assert_eq!(pieces("[Event \"A\"]\n[White \"\"]\n[Black \"\"]\n[EvenT \"B\"]\n\n*").len(), 1);
         assert_eq!(
             pieces("[Event \"A\"]\n1. e4 e5 ; a [Event\n2. Nf3 *\n{last}\n\n[Event \"B\"]\n\n*").len(),
             2
