@@ -30,7 +30,11 @@ pub(crate) fn page(site: Site, method: &Method, uri: &Uri, headers: &HeaderMap) 
     let Some(asset) = web::find(site, &path) else {
         return Err(Problem::not_found(format!("there is nothing at {}", uri.path())));
     };
-    let content = if asset.path == "/" { html(site, asset) } else { Bytes::from_static(asset.bytes) };
+    let content = match asset.path {
+        "/" => html(site, asset),
+        "/web/shared/base.css" => style(asset),
+        _ => Bytes::from_static(asset.bytes),
+    };
     let mut response = tagged(headers, asset.media, content);
     let mut policy = POLICY.to_owned();
     // A viewer's page may be shown inside a club's page; the desk must not be framed at all.
@@ -86,6 +90,24 @@ fn html(site: Site, page: &web::Asset) -> Bytes {
         Bytes::from(text)
     };
     slot.get_or_init(written).clone()
+}
+
+/// The style of both pages with the men in it: a dozen requests fewer for the first view.
+fn style(style: &web::Asset) -> Bytes {
+    static STYLE: OnceLock<Bytes> = OnceLock::new();
+    let written = || {
+        let mut text = String::from_utf8_lossy(style.bytes).into_owned();
+        for piece in web::all(Site::Public).filter(|asset| asset.media == "image/svg+xml") {
+            let Some(name) = piece.path.strip_prefix("/web/") else { continue };
+            let picture = String::from_utf8_lossy(piece.bytes).replace('"', "'").replace('\n', "");
+            let picture = picture.replace('%', "%25").replace('#', "%23");
+            let picture = picture.replace('<', "%3C").replace('>', "%3E");
+            text =
+                text.replace(&format!("url(../{name})"), &format!("url(\"data:image/svg+xml,{picture}\")"));
+        }
+        Bytes::from(text)
+    };
+    STYLE.get_or_init(written).clone()
 }
 
 /// A strong `ETag` for this content.
@@ -155,6 +177,14 @@ mod tests {
             )
             .is_err()
         );
+    }
+
+    #[test]
+    fn the_men_stand_in_the_style() {
+        let style = style(web::find(Site::Public, "/web/shared/base.css").unwrap());
+        let text = std::str::from_utf8(&style).unwrap();
+        assert_eq!(text.matches("url(\"data:image/svg+xml,%3Csvg").count(), 12);
+        assert!(!text.contains("url(../"));
     }
 
     #[test]

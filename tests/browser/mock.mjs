@@ -218,7 +218,7 @@ export class Mock {
       if (pathname === '/api/v1/me') return json(200, { name: 'chief', role: this.role, tables: null });
       if (pathname === '/api/v1/tables') return json(200, [...this.tables.values()].map((t) => this.shown(t, true)));
       if (pathname === '/api/v1/incidents') return json(200, this.incidents);
-      if (pathname === '/api/v1/protocols' || pathname === '/api/v1/links') return json(200, []);
+      if (['/api/v1/protocols', '/api/v1/links', '/api/v1/imports'].includes(pathname)) return json(200, []);
       if (request.method === 'POST' && pathname === '/api/v1/import') return json(200, this.imported?.(body) ?? { draft: { round: 4, pairings: [] }, notes: [] });
       if (request.method === 'POST' && pathname === '/api/v1/command') return json(200, this.command(JSON.parse(body)));
       const trace = pathname.match(/^\/api\/v1\/tables\/(\d+)\/trace$/);

@@ -25,6 +25,27 @@ after(async () => {
 
 const tables = () => hall.tables();
 
+test('the first view is light, comes in few requests, and is not asked for twice', { skip }, async (context) => {
+  for (const [name, address, ready] of [['viewer', viewer, '.tile >> nth=7'], ['desk', desk, 'nav a']]) {
+    const page = await newPage();
+    const answers = [];
+    page.on('response', (response) => answers.push(response));
+    const begun = performance.now();
+    await page.goto(address);
+    await page.waitForSelector(ready);
+    const shown = Math.round(performance.now() - begun);
+    await page.waitForTimeout(300);
+    const sizes = await Promise.all(answers.map((response) => response.body().then((body) => body.length, () => 0)));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    context.diagnostic(`${name}: ${bytes} bytes in ${answers.length} answers, shown after ${shown} ms`);
+    assert.ok(bytes > 20_000 && bytes < 150_000, `${name}: ${bytes} bytes`);
+    assert.ok(answers.length < 32, `${name}: ${answers.length} requests`);
+    const files = answers.filter((response) => new URL(response.url()).pathname.startsWith('/web/'));
+    assert.ok(files.length > 10 && files.every((response) => /immutable/.test(response.headers()['cache-control'])), 'every file is kept by the browser');
+    await done(page);
+  }
+});
+
 test('an arbiter gets an alert from a simulated board, opens its trace, and resolves it', { skip }, async () => {
   const page = await newPage();
   await page.goto(desk);

@@ -7,7 +7,7 @@ import { fits } from '../shared/find.js';
 import { arrowKeys } from '../shared/keys.js';
 import { pref, setPref } from '../shared/prefs.js';
 import { batch } from '../shared/store.js';
-import { GLIDE_UP_TO, Tile } from '../shared/tile.js';
+import { GLIDE_UP_TO, Tile, usualSize } from '../shared/tile.js';
 import { isOpen, isQuiet } from './alert.js';
 
 const FILTERS = {
@@ -70,7 +70,7 @@ export class HallView {
         return tile.root;
       }));
     }
-    const size = pref('size', 'medium');
+    const size = pref('size', usualSize(tables.length));
     this.grid.style.setProperty('--tile', SIZES[size] ?? SIZES.medium);
     for (const button of this.sizes) button.setAttribute('aria-pressed', String(button.dataset.size === size));
     for (const button of this.filters) button.setAttribute('aria-pressed', String(button.dataset.filter === pref('deskFilter', 'all')));

@@ -41,6 +41,11 @@ export function lastMoveText(table, { counts = true } = {}) {
   return `${move}${black ? '…' : '.'} ${san}`;
 }
 
+/** The size of boards that nobody has chosen: a few on a wide screen may be large. */
+export function usualSize(count) {
+  return count <= 12 && innerWidth >= 1600 ? 'large' : 'medium';
+}
+
 export class Tile {
   #sides = {};
   #shown = {};

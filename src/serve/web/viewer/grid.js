@@ -8,7 +8,7 @@ import { arrowKeys } from '../shared/keys.js';
 import { matches } from '../shared/people.js';
 import { pref, setPref } from '../shared/prefs.js';
 import { batch } from '../shared/store.js';
-import { GLIDE_UP_TO, Tile, over } from '../shared/tile.js';
+import { GLIDE_UP_TO, Tile, over, usualSize } from '../shared/tile.js';
 
 const SIZES = { small: '150px', medium: '215px', large: '320px' };
 
@@ -52,14 +52,14 @@ export class GridView {
 
   /** Settings changed. */
   refresh() {
-    const size = pref('size', 'medium');
-    this.body.style.setProperty('--tile', SIZES[size] ?? SIZES.medium);
-    Object.keys(SIZES).forEach((name, at) => this.sizeButtons[at].setAttribute('aria-pressed', String(name === size)));
-    ['all', 'playing', 'ended'].forEach((name, at) => this.filterButtons[at].setAttribute('aria-pressed', String(name === pref('filter', 'all'))));
     this.#build();
   }
 
   #build() {
+    const size = pref('size', usualSize(this.store.tables.size));
+    this.body.style.setProperty('--tile', SIZES[size] ?? SIZES.medium);
+    Object.keys(SIZES).forEach((name, at) => this.sizeButtons[at].setAttribute('aria-pressed', String(name === size)));
+    ['all', 'playing', 'ended'].forEach((name, at) => this.filterButtons[at].setAttribute('aria-pressed', String(name === pref('filter', 'all'))));
     this.#arrange();
     this.#update([...this.#tiles.keys()]);
     this.#filter();
