@@ -145,7 +145,7 @@ export class LogView {
     const place = row.table ? el('a', { class: 'table-link', href: `#/table/${row.table}`, text: String(row.table), 'aria-label': t('table', { n: row.table }), title: row.players || null }) : el('span');
     const time = el('time', { text: Number.isFinite(row.at) ? timeOfDay(row.at) : '' });
     if (alert) {
-      return el('li', { class: `from-alert ${alert.severity}` }, time, place,
+      return el('li', { class: `from-alert s-${alert.severity}` }, time, place,
         el('div', {}, el('a', { href: `#/table/${row.table}/trace?at=${Date.parse(alert.at)}&alert=${alert.id}`, text: ownText(alert.text) })),
         el('span', { class: `chip ${alert.state}`, text: alert.audience === 'arbiter-silent' ? t('silent') : t(`state.alert.${alert.state}`) }));
     }
