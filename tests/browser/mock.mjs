@@ -216,6 +216,7 @@ export class Mock {
       if (!this.signedIn(request)) return json(401, { title: 'sign in', status: 401, detail: 'open the sign-in link' });
       if (pathname === '/api/v1/session' && request.method === 'DELETE') { response.setHeader('Set-Cookie', 'arbiterd_desk=; Path=/; Max-Age=0'); return json(200, {}); }
       if (pathname === '/api/v1/me') return json(200, { name: 'chief', role: this.role, tables: null });
+      if (pathname === '/api/v1/round/check') return json(200, { round: 3, ready: this.tables.size, total: this.tables.size, tables: [...this.tables.keys()].map((table) => ({ table, section: '', players: 'good', assigned: 'good', online: 'good', position: 'good', squares: [], clock: 'good', time: 'good', expected_seconds: 5400, shown_seconds: [5400, 5400], battery: 'unknown', battery_percent: null, ready: true, playing: false })) });
       if (pathname === '/api/v1/tables') return json(200, [...this.tables.values()].map((t) => this.shown(t, true)));
       if (pathname === '/api/v1/incidents') return json(200, this.incidents);
       if (['/api/v1/protocols', '/api/v1/links', '/api/v1/imports'].includes(pathname)) return json(200, []);

@@ -19,6 +19,11 @@ export function concerns({ me }, table) {
   return !me.tables || !pref('ownTables', true) || me.tables.includes(table);
 }
 
+/** When it was raised (ms); 0 where that is not known. */
+export function momentOf(alert) {
+  return Date.parse(alert.at) || 0;
+}
+
 /** Still asks for someone. */
 export function isOpen(alert) {
   return alert.state === 'open' || alert.state === 'acknowledged';
@@ -34,7 +39,7 @@ export function byUrgency(a, b) {
   return ORDER.indexOf(a.alert.severity) - ORDER.indexOf(b.alert.severity)
     || (a.alert.state === 'open' ? 0 : 1) - (b.alert.state === 'open' ? 0 : 1)
     || (a.alert.deadline ? Date.parse(a.alert.deadline) : Infinity) - (b.alert.deadline ? Date.parse(b.alert.deadline) : Infinity) || 0
-    || Date.parse(b.alert.at) - Date.parse(a.alert.at);
+    || momentOf(b.alert) - momentOf(a.alert);
 }
 
 /** What happened, and what to do: the first sentence and the rest. */
@@ -43,8 +48,9 @@ export function sentences(text) {
   return end < 0 ? [text, ''] : [text.slice(0, end + 1), text.slice(end + 1).trim()];
 }
 
-/** How long ago, in words. */
+/** How long ago, in words; nothing where it is not known. */
 export function age(then, now) {
+  if (!Number.isFinite(then)) return '';
   const seconds = Math.max(0, Math.round((now - then) / 1000));
   if (seconds < 60) return t('ago.seconds', { n: seconds });
   const minutes = Math.round(seconds / 60);
@@ -135,7 +141,7 @@ export class AlertCard {
   }
 
   #traceLink() {
-    return `#/table/${this.number}/trace?at=${Date.parse(this.alert.at)}&alert=${this.alert.id}`;
+    return `#/table/${this.number}/trace?at=${momentOf(this.alert)}&alert=${this.alert.id}`;
   }
 
   tick(now) {

@@ -5,7 +5,7 @@ import { el, fill, setAttr, setText } from '../shared/dom.js';
 import { ownText, t, timeOfDay } from '../shared/i18n.js';
 import { playerText, reasonText, resultText } from '../shared/people.js';
 import { batch } from '../shared/store.js';
-import { AlertCard, byUrgency, concerns, isOpen, isQuiet } from './alert.js';
+import { AlertCard, byUrgency, concerns, isOpen, isQuiet, momentOf } from './alert.js';
 import { confirmResult } from './results.js';
 
 /** Alerts of all tables the person looks after: `{table, alert}`. */
@@ -55,7 +55,7 @@ export class AttentionView {
     const { store } = this.context;
     const all = openAlerts(this.context);
     const loud = all.filter(({ alert }) => !isQuiet(alert));
-    const quiet = all.filter(({ alert }) => isQuiet(alert)).sort((a, b) => Date.parse(b.alert.at) - Date.parse(a.alert.at));
+    const quiet = all.filter(({ alert }) => isQuiet(alert)).sort((a, b) => momentOf(b.alert) - momentOf(a.alert));
     this.#sync(this.list, this.#cards, loud, ({ table, alert }) => new AlertCard(this.context, table, alert), (card, { table, alert }) => card.update(table, alert));
     this.#sync(this.quiet, this.#rows, quiet.slice(0, 60), () => ({ root: el('li') }), (row, { table, alert }) => {
       if (row.alert === alert) return;

@@ -6,6 +6,7 @@ import { has, lang, ownText, t, timeOfDay } from '../shared/i18n.js';
 import { resultText } from '../shared/people.js';
 import { pref, setPref } from '../shared/prefs.js';
 import { batch } from '../shared/store.js';
+import { momentOf } from './alert.js';
 import { incidents } from './api.js';
 import { attempt } from './dialogs.js';
 
@@ -146,7 +147,7 @@ export class LogView {
     const time = el('time', { text: Number.isFinite(row.at) ? timeOfDay(row.at) : '' });
     if (alert) {
       return el('li', { class: `from-alert s-${alert.severity}` }, time, place,
-        el('div', {}, el('a', { href: `#/table/${row.table}/trace?at=${Date.parse(alert.at)}&alert=${alert.id}`, text: ownText(alert.text) })),
+        el('div', {}, el('a', { href: `#/table/${row.table}/trace?at=${momentOf(alert)}&alert=${alert.id}`, text: ownText(alert.text) })),
         el('span', { class: `chip ${alert.state}`, text: alert.audience === 'arbiter-silent' ? t('silent') : t(`state.alert.${alert.state}`) }));
     }
     return el('li', {}, time, place, el('div', {}, el('b', { text: row.title }), row.facts.length > 0 && el('span', { text: ` ${row.facts.join(' · ')}` })), el('span', { class: 'soft', text: row.by }));

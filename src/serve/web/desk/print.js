@@ -8,7 +8,6 @@ import { lang, ownText, t, timeOfDay } from '../shared/i18n.js';
 import { controlText, matches, playerText, reasonText, resultText } from '../shared/people.js';
 import { pref } from '../shared/prefs.js';
 import { fetchJson, incidents } from './api.js';
-import { checks, CHECKS } from './checks.js';
 import { attempt } from './dialogs.js';
 import { rowsOf } from './log.js';
 
@@ -37,8 +36,6 @@ function pages({ store }, kind, extra = '') {
     el('footer', {}, el('span', { text: t('print.at', { time: `${day.format(new Date())}, ${timeOfDay(Date.now())}` }) })));
 }
 
-const mark = (fine) => (fine === null ? '–' : fine ? '✓' : '✗');
-
 const KINDS = {
   pairings: async (context) => [pages(context, 'pairings')(t('print.pairings'),
     grid([t('check.table'), t('white'), t('print.rating'), '', t('black'), t('print.rating')], context.store.sorted().map((table) => {
@@ -47,13 +44,21 @@ const KINDS = {
     }), 'numbers'))],
 
   check: async (context) => {
-    const tables = context.store.sorted();
-    const ready = tables.filter((table) => checks(table).every(([, fine]) => fine !== false)).length;
-    return [pages(context, 'check')(t('print.check'), el('p', { text: t('check.summary', { n: ready, total: tables.length }) }),
-      grid([t('check.table'), t('check.players'), ...CHECKS.slice(1).map((name) => t(`check.${name}`)), t('print.remarks')], tables.map((table) => {
-        const list = checks(table);
-        return [String(table.table), `${playerText(table.players.white)} – ${playerText(table.players.black)}`, ...list.slice(1).map(([, fine]) => mark(fine)), ''];
-      }), 'marks'), signatures(t('role.arbiter'), t('role.chief-arbiter')))];
+    const sheet = await attempt(() => fetchJson('/round/check'));
+    if (!sheet) return [];
+    const state = (word) => ({ good: '✓', bad: '✗' })[word] ?? '–';
+    const both = (pair) => pair.map((seconds) => (seconds === null ? '–' : clockText(seconds))).join(' / ');
+    const lines = sheet.tables.map((line) => {
+      const { players } = context.store.tables.get(line.table) ?? { players: {} };
+      return [String(line.table), `${playerText(players.white)} – ${playerText(players.black)}`,
+        line.assigned === 'bad' ? t('no-board') : state(line.online), [state(line.position), line.squares.slice(0, 6).join(' ')].filter(Boolean).join(' '),
+        state(line.clock), line.shown_seconds.some((seconds) => seconds !== null) ? `${state(line.time)} ${both(line.shown_seconds)}` : state(line.time),
+        line.battery_percent === null ? state(line.battery) : `${state(line.battery)} ${line.battery_percent} %`, ''];
+    });
+    const expected = [...new Set(sheet.tables.map((line) => line.expected_seconds).filter(Boolean))];
+    return [pages(context, 'check')(t('print.check'), el('p', { text: [t('check.summary', { n: sheet.ready, total: sheet.total }), expected.length > 0 && t('print.expected', { time: expected.map(clockText).join(', ') })].filter(Boolean).join(' ') }),
+      grid([t('check.table'), t('check.players'), t('check.board'), t('check.position'), t('check.clock'), t('check.clock-set'), t('check.battery'), t('print.remarks')], lines, 'marks'),
+      signatures(t('role.arbiter'), t('role.chief-arbiter')))];
   },
 
   score: async (context, number) => {

@@ -11,7 +11,7 @@ import { controlText, playerLine, reasonText, resultText } from '../shared/peopl
 import { batch, fenAt } from '../shared/store.js';
 import { over } from '../shared/tile.js';
 import { adjournedText, resumeDialog } from './adjourn.js';
-import { AlertCard, age, byUrgency, isOpen, isQuiet } from './alert.js';
+import { AlertCard, age, byUrgency, isOpen, isQuiet, momentOf } from './alert.js';
 import { appendPly, deletePly, insertPly, plyText, promotionPiece, replacePly, rotate, setPosition, swapBoards, undoCorrection } from './corrections.js';
 import { entryButtons } from './entries.js';
 import { HealthBox, MutedBox } from './health.js';
@@ -210,7 +210,7 @@ export class TableView {
 
   #openAlerts(table) {
     const all = [...table.alerts.values()].filter(isOpen);
-    this.#quietRows(all.filter(isQuiet).sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, 30));
+    this.#quietRows(all.filter(isQuiet).sort((a, b) => momentOf(b) - momentOf(a)).slice(0, 30));
     const open = all.filter((alert) => !isQuiet(alert)).map((alert) => ({ table, alert })).sort(byUrgency).slice(0, 8);
     const seen = new Set();
     open.forEach(({ alert }, at) => {
@@ -230,7 +230,7 @@ export class TableView {
     this.quietKey = key;
     this.quietBox.hidden = quiet.length === 0;
     setText(this.quietCount, String(quiet.length));
-    fill(this.quiet, quiet.map((alert) => el('li', { class: alert.audience === 'arbiter-silent' ? 'silent' : '' }, el('a', { href: `#/table/${this.number}/trace?at=${Date.parse(alert.at)}&alert=${alert.id}` },
+    fill(this.quiet, quiet.map((alert) => el('li', { class: alert.audience === 'arbiter-silent' ? 'silent' : '' }, el('a', { href: `#/table/${this.number}/trace?at=${momentOf(alert)}&alert=${alert.id}` },
       el('span', { text: ownText(alert.text) }), el('span', { class: 'soft', text: [timeOfDay(Date.parse(alert.at)), alert.article && t('article', { n: alert.article }), alert.audience === 'arbiter-silent' && t('silent')].filter(Boolean).join(' · ') })))));
   }
 

@@ -52,7 +52,7 @@ export function ownText(text) {
 
 const clockTime = new Intl.DateTimeFormat(lang, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 
-/** The time of day of a moment. */
+/** The time of day of a moment; nothing where it is not known. */
 export function timeOfDay(moment) {
-  return clockTime.format(moment);
+  return Number.isFinite(moment) ? clockTime.format(moment) : '';
 }
