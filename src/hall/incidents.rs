@@ -226,7 +226,7 @@ fn entry(row: &mut IncidentRow, incident: &Value) {
         return;
     }
     row.decided_at.clone_from(&row.at);
-    row.decision = "entered".to_owned();
+    "entered".clone_into(&mut row.decision);
     row.important = true;
     let rest: Vec<String> = body
         .as_object()

@@ -275,7 +275,7 @@ impl Referee {
             return;
         }
         self.options.started_at = Some(at);
-        self.watch_start(&mut scene);
+        self.watch_start(&scene);
     }
 
     /// Something the tracker found; `game` is the record after it was applied.

@@ -197,9 +197,8 @@ mod tests {
             }
             "class" | "declared" => ["classical", "rapid", "blitz"].map(Arg::Word).to_vec(),
             "piece" => ["queen", "rook", "bishop", "knight"].map(Arg::Word).to_vec(),
-            "white_clock" | "black_clock" => vec![Arg::Clock(Some(7_199))],
-            // A time, or seconds of an increment; a time is the longer of the two.
-            "seen" | "expected" => vec![Arg::Clock(Some(7_199))],
+            // What was seen may be seconds of an increment; a time is the longer of the two.
+            "white_clock" | "black_clock" | "seen" | "expected" => vec![Arg::Clock(Some(7_199))],
             // A time that was on a clock, or a result that was shown.
             "before" => vec![Arg::Clock(Some(7_199)), Arg::Plain("1/2-1/2".into())],
             "result" | "shown" | "tag" | "text" => plain("1/2-1/2"),

@@ -107,7 +107,7 @@ fn markdown(rows: &[IncidentRow], language: &str) -> String {
         out.extend([word("none"), "\n"]);
     }
     for (index, row) in shown.iter().enumerate() {
-        out.push_str(&format!("## {}. {}\n\n", index + 1, plain(&what(row, language))));
+        out.extend(["## ", &(index + 1).to_string(), ". ", &plain(&what(row, language)), "\n\n"]);
         out.push_str("| | |\n| --- | --- |\n");
         for (key, text) in details(row, language) {
             out.extend(["| ", word(key), " | ", &plain(&text), " |\n"]);
@@ -135,11 +135,8 @@ fn html(rows: &[IncidentRow], language: &str) -> String {
         out.extend(["<p>", word("none"), "</p>\n"]);
     }
     for (index, row) in shown.iter().enumerate() {
-        out.push_str(&format!(
-            "<h2>{}. {}</h2>\n<table border=\"1\">\n",
-            index + 1,
-            escape(&what(row, language))
-        ));
+        out.extend(["<h2>", &(index + 1).to_string(), ". ", &escape(&what(row, language)), "</h2>\n"]);
+        out.push_str("<table border=\"1\">\n");
         for (key, text) in details(row, language) {
             out.extend(["<tr><th align=\"left\">", word(key), "</th><td>", &escape(&text), "</td></tr>\n"]);
         }
