@@ -41,7 +41,7 @@ impl Referee {
                     let position = self.position(scene.game);
                     match legality::moved_out_of_turn(&position, diffs) {
                         Some((from, to, piece)) => self.out_of_turn(scene, from, to, piece),
-                        None => self.mismatch(scene, diffs, false),
+                        None => self.mismatch_soon(scene, diffs, false),
                     }
                 }
             }

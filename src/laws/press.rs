@@ -16,7 +16,7 @@ use crate::{
     record::{Position, Timestamp},
     track::{AtPress, Irregular, SquareDiff},
 };
-/// What a press found unexplained is told when it has stayed so for this long. Milliseconds.
+/// What is found unexplained is told when it has stayed so for this long. Milliseconds.
 const STANDS: i64 = 1_200;
 
 impl Referee {
@@ -421,7 +421,14 @@ impl Referee {
     /// A press over squares that nothing explains. The other hand may be in its move already, or kings on
     /// their way to the centre: somebody has to go there if it stays so.
     fn mismatch_at_press(&mut self, scene: &mut Scene<'_>, squares: &[SquareDiff]) {
+        self.mismatch_soon(scene, squares, true);
+    }
+
+    /// Says that board and position differ, if nothing explains it soon: a man may only rest on a wrong
+    /// square in a hand that hesitates.
+    pub(super) fn mismatch_soon(&mut self, scene: &mut Scene<'_>, squares: &[SquareDiff], pressed: bool) {
         if !kings_come(squares) {
+            self.unexplained_press = pressed || self.unexplained_press && !self.unexplained.is_empty();
             self.unexplained = squares.to_vec();
             self.set_timer(Timer::Mismatch, scene.at.plus(STANDS));
         }
@@ -431,7 +438,8 @@ impl Referee {
     pub(super) fn mismatch_stands(&mut self, scene: &mut Scene<'_>) {
         let squares = std::mem::take(&mut self.unexplained);
         if self.over.is_none() && !squares.is_empty() {
-            self.mismatch(scene, &squares, true);
+            let pressed = self.unexplained_press;
+            self.mismatch(scene, &squares, pressed);
         }
     }
 

@@ -85,7 +85,7 @@ pub(super) enum Timer {
     NotStarted,
     /// The next time-control sheet is due.
     Sheet,
-    /// What a press found unexplained is still so.
+    /// What was found unexplained is still so.
     Mismatch,
     /// A man of the side not on move has stood where he was put for a while.
     OutOfTurn,
@@ -179,8 +179,9 @@ pub struct Referee {
     pub(super) gap: Option<Position>,
     /// The ply at which both kings were found in check.
     pub(super) both_in_check: Option<usize>,
-    /// Squares that a press found unexplained.
+    /// Squares that nothing explains yet, and whether a press found them so.
     pub(super) unexplained: Vec<SquareDiff>,
+    pub(super) unexplained_press: bool,
     /// A man of the side not on move left a centre square: perhaps only to make room for the kings.
     pub(super) cleared: Option<(Square, Square, Piece)>,
     /// Touches of this turn (by ply) were ruled not to count.
@@ -220,6 +221,7 @@ impl Referee {
             gap: None,
             both_in_check: None,
             unexplained: Vec::new(),
+            unexplained_press: false,
             cleared: None,
             touches_excused: None,
             asked: Vec::new(),
