@@ -70,7 +70,7 @@ pub(super) fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
             return reason(Reason::ClosedStructure);
         }
         let before = dive.nodes;
-        let short = if minors_only(&board) { FIRST } else { SHORT };
+        let short = if lone_minor(&board) { FIRST } else { SHORT };
         let line = dive.search(&board, budget.nodes.min(short));
         *nodes += dive.nodes - before;
         if let Some(line) = line {
@@ -132,11 +132,11 @@ fn explore(space: &mut Space, board: &Board, budget: &Budget, stage: Stage) -> O
     })
 }
 
-/// Whether White has at most two minor pieces beside its king: mates need the whole board's help, which a
-/// rank sees and a dive does not.
-fn minors_only(board: &Board) -> bool {
+/// Whether White has one minor piece beside its king: a mate needs the whole board's help, which a rank sees and a
+/// dive does not.
+fn lone_minor(board: &Board) -> bool {
     let men = board.color[WHITE] & !board.role[KING];
-    men & (board.role[PAWN] | board.role[ROOK] | board.role[QUEEN]) == 0 && men.count_ones() <= 2
+    men & (board.role[PAWN] | board.role[ROOK] | board.role[QUEEN]) == 0 && men.is_power_of_two()
 }
 
 /// Whether the structure is worth a proof before any search: every pawn has a pawn somewhere ahead of it,

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::{
-    board::{BLACK, Board, KING, KNIGHT, PAWN, QUEEN, ROOK, Step, WHITE},
+    board::{BISHOP, BLACK, Board, KING, KNIGHT, LIGHT, PAWN, Step, WHITE},
     material,
     rank::Ranks,
 };
@@ -101,7 +101,9 @@ impl Space {
         rank: &mut dyn FnMut(&Board) -> Ranks,
         hopeless: &mut dyn FnMut(&Board, &Board) -> bool,
     ) -> Outcome {
-        if root.color[WHITE] & (root.role[PAWN] | root.role[ROOK] | root.role[QUEEN]) == 0 {
+        let men = root.color[WHITE] & !root.role[KING];
+        let one_colour = men & !root.role[BISHOP] == 0 && (men & LIGHT == 0 || men & !LIGHT == 0);
+        if one_colour || men & root.role[KNIGHT] == men && men.is_power_of_two() {
             self.order = &[1, 1, 1, 0, 1, 1, 1, 2, 1, 1, 1, QUEUES];
         }
         let earlier = self.keys.len();
