@@ -20,10 +20,10 @@
 //! microseconds for nothing); iterative deepening with a depth table (needs the remaining depth in the table to be
 //! sound, and revisits what the visited set remembers); one queue ordered by flight squares alone (seven
 //! hundred more positions undecided than with the corner cage, the way to promotion and first-come beside it); one space for
-//! both sides (the structural cut differs by side, so the shared space is larger than both separate ones); a
-//! fresh space for the thorough search (the sketch is a part of it); the moves to the cage added up instead of the
+//! both sides (the structural cut differs by side, so the shared space is larger than both separate ones); the
+//! sketch taken further instead of a fresh thorough search (what it had let in uncut stays: seven more undecided); the moves to the cage added up instead of the
 //! longer side's (a side that is ready and has to move then looks as if it lost ground: half as fast on
-//! slow help-mates); four times the nodes and a third more states (one more of the known positions decided, the hard ones
+//! slow help-mates); four times the nodes and a third more states (two more of the known positions decided, the hard ones
 //! twice as slow).
 
 mod board;

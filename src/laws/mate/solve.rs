@@ -83,14 +83,13 @@ pub(super) fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
         if budget.states == 0 {
             return Found::Nothing(Tried { nodes: *nodes, states: 0 });
         }
-        let mut space = Space::new();
         for stage in [Stage::Sketch, Stage::Thorough] {
             if stage == Stage::Thorough && closed::cannot_mate_deep(&board) {
                 return reason(Reason::ClosedStructure);
             }
-            let before = space.nodes;
+            let mut space = Space::new();
             let outcome = explore(&mut space, &board, budget, stage);
-            *nodes += space.nodes - before;
+            *nodes += space.nodes;
             match outcome {
                 Outcome::Mate(line) => {
                     forced.extend(line);
@@ -111,7 +110,7 @@ pub(super) fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
 enum Stage {
     /// A small space, with the structural cut only where it is likely to hold.
     Sketch,
-    /// The same space taken further with all of the budget and every cut.
+    /// Anew, with all of the budget and every cut.
     Thorough,
 }
 

@@ -87,8 +87,7 @@ impl Space {
         self.keys.len()
     }
 
-    /// Searches on from `root` until a mate by White, the end of the space, or a limit. May be called again
-    /// with higher limits and a sharper `hopeless`: what an earlier call left waiting is asked again when its turn comes.
+    /// Searches on from `root` until a mate by White, the end of the space, or a limit.
     ///
     /// Sound: a position is left out only if it was seen before (the keys are exact, not hashes), or if
     /// `hopeless` or the material proves that no continuation mates; every legal move of every other
@@ -106,7 +105,6 @@ impl Space {
         if one_colour || men & root.role[KNIGHT] == men && men.is_power_of_two() {
             self.order = &[1, 1, 1, 0, 1, 1, 1, 2, 1, 1, 1, QUEUES];
         }
-        let earlier = self.keys.len();
         let key = root.key();
         let (mut batch, mut known) = (Vec::with_capacity(64), Vec::with_capacity(64));
         let sum = hash(&key);
@@ -115,13 +113,6 @@ impl Space {
         }
         while let Some(index) = self.take() {
             let board = Board::from_key(&self.keys[index as usize]);
-            let parent = self.parent[index as usize].0;
-            if (index as usize) < earlier && parent != NIL {
-                let before = Board::from_key(&self.keys[parent as usize]);
-                if hopeless(&before, &board) {
-                    continue;
-                }
-            }
             self.nodes += 1;
             let checkers = board.checkers();
             let start = self.steps.len();
