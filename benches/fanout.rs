@@ -43,7 +43,7 @@ fn main() {
     }
     let full = std::env::args().any(|argument| argument == "--bench");
     // `cargo test --benches` only wants to know that it runs.
-    let (sizes, messages): (&[usize], usize) = if full { (&[1000], 300) } else { (&[10], 5) };
+    let (sizes, messages): (&[usize], usize) = if full { (&[1000, 5000], 200) } else { (&[10], 5) };
     println!(
         "{:<22} {:>7} {:>16} {:>16} {:>11} {:>11} {:>11}",
         "server", "viewers", "one/core-s", "burst/core-s", "median ms", "99th ms", "kB/viewer"

@@ -187,6 +187,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_due_in_the_moment_of_an_order_leaves_whether_or_not_it_was_asked_for_before() {
+        let mut delay = Delay::new(5);
+        delay.push(&[clock(0, 1)]);
+        let mut asked = delay.clone();
+        assert_eq!(popped(&mut asked, 5_000), [(5_000, Some(1))]);
+        for delay in [&mut delay, &mut asked] {
+            delay.push(&[order(5_000, 60), clock(5_001, 2)]);
+        }
+        assert_eq!(popped(&mut delay, 60_000), [(5_000, Some(1))]);
+        assert_eq!(popped(&mut asked, 60_000), []);
+    }
+
+    #[test]
     fn an_hour_is_the_most() {
         assert_eq!(Delay::new(9999).seconds(), LONGEST);
         let mut delay = Delay::new(0);

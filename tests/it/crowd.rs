@@ -49,7 +49,7 @@ const HABITS: [Habit; 8] = [
 ];
 
 /// Something happens at a board.
-fn happens(script: &mut Script, random: &mut fastrand::Rng, table: u32, out: &mut Vec<Update>) {
+pub(crate) fn happens(script: &mut Script, random: &mut fastrand::Rng, table: u32, out: &mut Vec<Update>) {
     let position = script.position(table).clone();
     let moves = position.legal_moves();
     let Some(m) = random.choice(&moves).copied() else {

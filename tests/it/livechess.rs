@@ -348,23 +348,42 @@ async fn the_livechess_command_reads_boards_tournament_and_events() {
 /// Installs the command, with `PYTHON` or the first Python that is new enough.
 fn livechess_command(folder: &std::path::Path) -> Option<std::path::PathBuf> {
     let run = |program: &std::path::Path, arguments: &[&str]| {
-        let status = std::process::Command::new(program).args(arguments).status();
+        let status =
+            std::process::Command::new(program).args(arguments).stderr(std::process::Stdio::null()).status();
         status.is_ok_and(|status| status.success())
     };
-    let named = std::env::var("PYTHON").ok();
-    let candidates = ["python3.14", "python3.13", "python3.12", "python3"].map(str::to_owned);
-    let enough = "import sys; sys.exit(sys.version_info < (3, 12))";
-    let python = named.into_iter().chain(candidates).find(|name| run(name.as_ref(), &["-c", enough]));
-    let Some(python) = python else {
-        eprintln!("skipped: no Python 3.12 or newer here");
+    // A shim of pyenv is there for every version and runs for few: each is tried, with what it needs.
+    let enough = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 12))";
+    let Some(python) = pythons().into_iter().find(|python| run(python, &["-c", enough])) else {
+        eprintln!("skipped: no Python 3.12 or newer here (the package `livechess` needs one; set PYTHON)");
         return None;
     };
     let venv = folder.join("venv");
-    assert!(
-        run(python.as_ref(), &["-m", "venv", venv.to_str().expect("a UTF-8 path")]),
-        "a virtual environment"
-    );
+    assert!(run(&python, &["-m", "venv", venv.to_str().expect("a UTF-8 path")]), "a virtual environment");
     let pip = venv.join("bin/pip");
     assert!(run(&pip, &["install", "--quiet", "livechess==0.1.0", "click<8.2"]), "the package installs");
+    eprintln!("livechess 0.1.0 runs on {}", python.display());
     Some(venv.join("bin/livechess"))
+}
+
+/// Wherever a Python may be: `PYTHON`, the path, pyenv's versions, the newest first.
+fn pythons() -> Vec<std::path::PathBuf> {
+    let mut all: Vec<std::path::PathBuf> = std::env::var_os("PYTHON").map(Into::into).into_iter().collect();
+    all.extend(["python3.14", "python3.13", "python3.12", "python3"].map(Into::into));
+    let roots = [
+        std::env::var_os("PYENV_ROOT").map(std::path::PathBuf::from),
+        std::env::var_os("HOME").map(|home| std::path::Path::new(&home).join(".pyenv")),
+    ];
+    for root in roots.into_iter().flatten() {
+        let mut versions: Vec<_> = std::fs::read_dir(root.join("versions"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|version| version.path())
+            .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("3.1")))
+            .collect();
+        versions.sort();
+        all.extend(versions.into_iter().rev().map(|version| version.join("bin/python")));
+    }
+    all
 }

@@ -2,12 +2,14 @@
 
 mod architecture;
 mod attack;
+mod broadcast;
 mod browser;
 mod cases;
 mod config;
 mod crash;
 mod crowd;
 mod durability;
+mod delayed;
 mod end_to_end;
 mod event;
 mod hall;
@@ -16,6 +18,7 @@ mod laws;
 mod laws_alarms;
 #[cfg(feature = "upload")]
 mod lichess;
+mod lila;
 mod link;
 mod livechess;
 mod mate;
@@ -29,5 +32,7 @@ mod serve;
 mod sim;
 mod sim_lines;
 mod support;
+#[cfg(feature = "tls")]
+mod tls;
 mod track;
 mod wire;

@@ -30,7 +30,7 @@ fn public_output(updates: &[Update], now: i64) -> String {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+pub(crate) enum Step {
     Ply,
     Clock(u32),
     Sensed,
@@ -38,7 +38,7 @@ enum Step {
     Delay(u32),
 }
 
-fn steps() -> impl Strategy<Value = Vec<(i64, Step)>> {
+pub(crate) fn steps() -> impl Strategy<Value = Vec<(i64, Step)>> {
     let step = prop_oneof![
         4 => Just(Step::Ply),
         4 => (0u32..5400).prop_map(Step::Clock),
@@ -50,7 +50,7 @@ fn steps() -> impl Strategy<Value = Vec<(i64, Step)>> {
 }
 
 /// The updates of these steps. From step `twist` on, everything but the orders comes out otherwise.
-fn updates(steps: &[(i64, Step)], twist: usize) -> Vec<Update> {
+pub(crate) fn updates(steps: &[(i64, Step)], twist: usize) -> Vec<Update> {
     let mut script = Script::new();
     let mut out = vec![script.round(1, 5), script.game(1, 1)];
     let (knights, rooks) =
@@ -110,7 +110,8 @@ proptest! {
         let earliest = orders
             .windows(2)
             .map(|pair| (pair[0].0.max(differs + pair[0].1), pair[1].0))
-            .filter(|(from, until)| from < until || (*until == i64::MAX))
+            // What is due in the millisecond of an order is due under the delay before it.
+            .filter(|(from, until)| from <= until)
             .map(|(from, _)| from)
             .min()
             .unwrap_or(i64::MAX);

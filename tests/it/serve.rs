@@ -307,10 +307,22 @@ async fn a_sign_in_link_becomes_a_cookie_no_script_can_read() {
     let pair = cookie.split(';').next().unwrap();
     assert_eq!(http(address, "GET", "/api/v1/me", &[("cookie", pair)], "").await.json()["name"], "chief");
     assert!(Socket::open_as(address, "/ws", &[("cookie", pair)]).await.is_ok());
-    // Revoked: the next request is refused.
+    // Revoked: the next request is refused, and open streams end.
+    let mut stream = Socket::open_as(address, "/ws", &[("cookie", pair)]).await.unwrap();
+    stream.next_of("snapshot").await;
+    let other = tokens.create("other", Role::ReadOnly, None).unwrap();
+    house.serving.set_tokens(tokens.clone());
+    let other = format!("Bearer {other}");
+    let mut stays = Socket::open_as(address, "/ws", &[("authorization", &other)]).await.unwrap();
+    stays.next_of("snapshot").await;
     tokens.revoke("chief");
-    tokens.create("other", Role::ReadOnly, None).unwrap();
     house.serving.set_tokens(tokens);
+    assert!(
+        matches!(stream.next_message().await, Some(Message::Close(Some(frame))) if frame.code == 1008.into())
+    );
+    assert_eq!(stream.next_message().await, None);
+    house.desk.heartbeat();
+    assert_eq!(stays.next().await["type"], "heartbeat", "others go on");
     assert_eq!(http(address, "GET", "/api/v1/me", &[("cookie", pair)], "").await.status, 401);
 }
 

@@ -78,6 +78,24 @@ impl FrameFault {
     }
 }
 
+/// All that these bytes say when they come in pieces of these lengths (over again; a rest at the end), and
+/// the fault that ends them. However they are cut, the answer is the same.
+#[must_use]
+pub fn read_pieces(bytes: &[u8], lengths: &[usize]) -> (Vec<Incoming>, Option<FrameFault>) {
+    let (mut reader, mut said, mut rest) = (FrameReader::default(), Vec::new(), bytes);
+    for length in lengths.iter().cycle().filter(|length| **length > 0) {
+        if rest.is_empty() {
+            break;
+        }
+        let (piece, after) = rest.split_at((*length).min(rest.len()));
+        if let Err(fault) = reader.read(piece, &mut said) {
+            return (said, Some(fault));
+        }
+        rest = after;
+    }
+    (said, None)
+}
+
 /// Takes a client's bytes apart. Holds at most one control frame and its header.
 #[derive(Debug, Default)]
 pub struct FrameReader {
@@ -244,7 +262,71 @@ mod tests {
         assert_eq!(&close_frame(1001, "bye")[..], b"\x88\x05\x03\xe9bye");
     }
 
+    /// What a client may send, as bytes and as what it says.
+    fn frames() -> impl Strategy<Value = (Vec<u8>, Vec<Incoming>)> {
+        let control = proptest::collection::vec(any::<u8>(), 0..=CONTROL_LIMIT);
+        let message = proptest::collection::vec(
+            (0usize..FrameReader::MESSAGE_LIMIT / 4, proptest::option::of(control.clone())),
+            1..4,
+        );
+        let one = prop_oneof![
+            // A message in parts, with pings between them.
+            message.prop_map(|parts| {
+                let (mut bytes, mut said) = (Vec::new(), Vec::new());
+                let last = parts.len() - 1;
+                for (index, (length, ping)) in parts.into_iter().enumerate() {
+                    let opcode = if index == 0 { 0x2 } else { 0x0 };
+                    bytes.extend(masked(opcode, index == last, &vec![7; length]));
+                    said.push(Incoming::Data);
+                    if let Some(ping) = ping {
+                        bytes.extend(masked(0x9, true, &ping));
+                        said.push(Incoming::Ping(ping));
+                    }
+                }
+                (bytes, said)
+            }),
+            control.clone().prop_map(|payload| (masked(0x9, true, &payload), vec![Incoming::Ping(payload)])),
+            control.prop_map(|payload| (masked(0xA, true, &payload), vec![Incoming::Pong])),
+            proptest::option::of(any::<u16>()).prop_map(|code| {
+                let payload = code.map(u16::to_be_bytes);
+                let payload = payload.as_ref().map_or(&[][..], |code| &code[..]);
+                (masked(0x8, true, payload), vec![Incoming::Close(code)])
+            }),
+        ];
+        proptest::collection::vec(one, 0..8).prop_map(|all| {
+            let (bytes, said): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+            (bytes.concat(), said.concat())
+        })
+    }
+
     proptest! {
+        #[test]
+        fn frames_say_the_same_however_they_are_cut(
+            (bytes, said) in frames(), lengths in proptest::collection::vec(1usize..300, 1..20),
+        ) {
+            prop_assert_eq!(read_pieces(&bytes, &lengths), (said, None));
+        }
+
+        #[test]
+        fn anything_at_all_says_the_same_however_it_is_cut(
+            bytes in proptest::collection::vec(any::<u8>(), 0..400),
+            lengths in proptest::collection::vec(1usize..50, 1..20),
+        ) {
+            prop_assert_eq!(read_pieces(&bytes, &lengths), read_pieces(&bytes, &[usize::MAX]));
+        }
+
+        #[test]
+        fn what_is_too_large_ends_it_wherever_it_is_cut(
+            (mut bytes, said) in frames(), over in 1usize..5000, lengths in proptest::collection::vec(1usize..300, 1..20),
+        ) {
+            let mut broken = bytes.clone();
+            bytes.extend(masked(0x1, true, &vec![0; FrameReader::MESSAGE_LIMIT + over]));
+            prop_assert_eq!(read_pieces(&bytes, &lengths), (said.clone(), Some(FrameFault::TooBig)));
+            // A control frame that claims a long payload.
+            broken.extend([0x89, 0xfe, 0, 126]);
+            prop_assert_eq!(read_pieces(&broken, &lengths), (said, Some(FrameFault::Protocol)));
+        }
+
         #[test]
         fn any_bytes_end_or_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
             let mut reader = FrameReader::default();
