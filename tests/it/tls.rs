@@ -99,6 +99,7 @@ async fn files_that_do_not_serve_are_named() {
             registry: prometheus_client::registry::Registry::with_prefix("arbiterd"),
             ready: Arc::new(|| Ok(())),
             outputs: Arc::new(|| serde_json::json!([])),
+            lines: Arc::new(|| serde_json::json!([])),
         };
         let fault = Serving::start(config, deps).expect_err("no key is there").to_string();
         assert!(fault.contains(name), "{fault}");
