@@ -18,18 +18,12 @@ pub(super) struct ArchiveOutput {
 }
 
 impl ArchiveOutput {
-    pub(super) fn new(folder: PathBuf) -> Self {
-        Self { archive: Archive::new(folder.clone()), folder, failing: false }
-    }
-}
-
-impl Output for ArchiveOutput {
-    fn take(&mut self, updates: &[Update]) {
-        self.archive.take(updates);
+    pub(super) fn new(folder: PathBuf, journal: PathBuf) -> Self {
+        Self { archive: Archive::new(folder.clone()).with_journal(journal), folder, failing: false }
     }
 
-    fn write(&mut self) -> bool {
-        match self.archive.write() {
+    fn tell(&mut self, written: std::io::Result<()>) -> bool {
+        match written {
             Ok(()) => {
                 if std::mem::take(&mut self.failing) {
                     tracing::info!(folder = %self.folder.display(), "the archive can be written again");
@@ -44,6 +38,22 @@ impl Output for ArchiveOutput {
                 false
             }
         }
+    }
+}
+
+impl Output for ArchiveOutput {
+    fn take(&mut self, updates: &[Update]) {
+        self.archive.take(updates);
+    }
+
+    fn write(&mut self) -> bool {
+        let written = self.archive.write();
+        self.tell(written)
+    }
+
+    fn finish(&mut self) {
+        let written = self.archive.finish();
+        self.tell(written);
     }
 }
 
@@ -68,7 +78,8 @@ pub enum ExportError {
 /// # Errors
 /// The journal is damaged or cannot be read; the tree cannot be written.
 pub fn export(journal: &Journal, round: Option<u32>, folder: &Path) -> Result<(), ExportError> {
-    let mut archive = Archive::new(folder.to_owned()).only_round(round);
+    let archive = Archive::new(folder.to_owned()).only_round(round);
+    let mut archive = archive.with_journal(journal.path().to_owned());
     recover(journal, |updates| archive.take(updates))?;
-    archive.write().map_err(|source| ExportError::Disk { folder: folder.to_owned(), source })
+    archive.finish().map_err(|source| ExportError::Disk { folder: folder.to_owned(), source })
 }

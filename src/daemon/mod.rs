@@ -13,6 +13,7 @@ mod recovery;
 mod settings;
 mod spine;
 mod store;
+mod watch;
 
 use std::{
     collections::BTreeSet,
@@ -29,9 +30,10 @@ use tokio_util::sync::CancellationToken;
 pub use archive::{ExportError, export};
 pub use recovery::recover;
 pub use settings::Settings;
+pub use watch::WatchConfig;
 
 use crate::{
-    hall::{Command, Hall, Input, InputBody, MateQuestion, RoundSetup, Update},
+    hall::{CONFIGURATION, Command, Hall, Input, InputBody, MateQuestion, RoundSetup, Update},
     journal::{Journal, JournalError},
     link::{Links, LinksHandle},
     serve::{Deps, Feed, ServeError, Serving, feed::Audience},
@@ -96,7 +98,10 @@ impl Daemon {
         let public = Feed::new(Audience::Public);
         let mut publishers = Vec::new();
         if let Some(folder) = &settings.archive {
-            publishers.push(Publisher::start("archive", ArchiveOutput::new(folder.clone()))?);
+            publishers.push(Publisher::start(
+                "archive",
+                ArchiveOutput::new(folder.clone(), settings.journal.clone()),
+            )?);
         }
         let mut outlets =
             Outlets::new(Arc::clone(&desk), Arc::clone(&public), publishers, &settings.publish)?;
@@ -133,7 +138,7 @@ impl Daemon {
             Deps {
                 desk: Arc::clone(&desk),
                 public: Arc::clone(&public),
-                commands: order,
+                commands: order.clone(),
                 registry,
                 ready: Arc::new(ready),
                 outputs: outlets.status(),
@@ -168,6 +173,11 @@ impl Daemon {
             metrics,
         };
         spine.begin(opening(&spine.hall, settings));
+        if let Some(config) = settings.watch.clone() {
+            let (feed, imports) = (Arc::clone(&desk), serving.imports());
+            watch::Watcher { config, feed, imports, orders: order.clone(), stop: stop.clone() }.start()?;
+        }
+        drop(order);
         let spine = thread::Builder::new().name("hall".to_owned()).spawn(move || spine.run_to_end())?;
         Ok(Self { serving, links, spine: Some(spine), stop, trouble })
     }
@@ -263,17 +273,19 @@ fn bound_by_path(settings: &Settings) -> BTreeSet<String> {
 /// What has to be said to a hall, new or recovered, so that it is as the settings want it.
 fn opening(hall: &Hall, settings: &Settings) -> Vec<Command> {
     let mut commands = Vec::new();
-    if *hall.event() != settings.event {
+    if hall.configured_event().cloned().unwrap_or_default() != settings.event {
         commands.push(Command::Event { event: settings.event.clone() });
     }
     match &settings.round {
-        Some(round) if hall.round() != round.number => commands.push(Command::Round { round: round.clone() }),
-        // The round is under way: what a person changed in the file is changed, the games go on.
-        Some(RoundSetup { tables, .. }) => {
-            let changed = tables.iter().filter(|table| hall.table_setup(table.table) != Some(table));
+        Some(round) if hall.round() < round.number => commands.push(Command::Round { round: round.clone() }),
+        // The round is under way: what a person changed in the file is changed, the games go on, and so
+        // does what was changed at the desk.
+        Some(RoundSetup { number, tables, .. }) if *number == hall.round() => {
+            let changed = tables.iter().filter(|table| hall.configured_table(table.table) != Some(table));
             commands.extend(changed.map(|table| Command::Table { table: table.clone() }));
         }
-        None => {}
+        // A round that is over is not opened again.
+        _ => {}
     }
     commands
 }
@@ -297,7 +309,7 @@ fn answer_questions(
 impl Spine {
     /// Journals and applies what start-up has to say.
     fn begin(&mut self, commands: Vec<Command>) {
-        let by = || "configuration".to_owned();
+        let by = || CONFIGURATION.to_owned();
         let at = self.moment(wall::now());
         let started = InputBody::Started { version: env!("CARGO_PKG_VERSION").to_owned() };
         let bodies = std::iter::once(started)

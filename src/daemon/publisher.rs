@@ -28,6 +28,10 @@ pub(super) trait Output: Send {
     fn take(&mut self, updates: &[Update]);
     /// Writes what has changed. False where something could not be written and has to be tried again.
     fn write(&mut self) -> bool;
+    /// Writes everything: the daemon stops.
+    fn finish(&mut self) {
+        self.write();
+    }
 }
 
 /// An output in its own thread.
@@ -104,9 +108,7 @@ fn run(mut output: impl Output, queue: &Receiver<Arc<[Update]>>) {
         }
         written = output.write();
     }
-    if !written {
-        output.write();
-    }
+    output.finish();
 }
 
 #[cfg(test)]

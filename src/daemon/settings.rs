@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::watch::WatchConfig;
 use crate::{
     hall::{EventSetup, RoundSetup},
     link::PortConfig,
@@ -20,6 +21,8 @@ pub struct Settings {
     pub event: EventSetup,
     /// The round to open, unless the journal already has it.
     pub round: Option<RoundSetup>,
+    /// The folder that is watched for pairings.
+    pub watch: Option<WatchConfig>,
     /// The ports to open.
     pub ports: Vec<PortConfig>,
     /// The listeners.

@@ -90,7 +90,12 @@ impl Spine {
             }
             self.turn(&mut sightings, &mut orders, &mut answers);
         }
+        // Deadlines have been served up to now: the journal alone must come to the same.
         let now = self.moment(wall::now());
+        let stopped = Input { at: now, body: InputBody::Stopped };
+        let kept = self.store.keep(now, std::slice::from_ref(&stopped));
+        let updates = self.hall.apply(&stopped);
+        self.show(&updates, kept, now);
         if let Err(error) = self.store.close(now) {
             tracing::error!(%error, "the journal could not be completed");
         }

@@ -110,6 +110,38 @@ mod tests {
         assert_eq!(table(5), ["2-5 3-4", "5-3 1-2", "3-1 4-5", "1-4 2-3", "4-2 5-1"]);
     }
 
+    /// The rule arbiters know by heart, which needs no table: two numbers meet in the round that is their
+    /// sum less one, counted around; an odd sum gives White to the smaller number, an even one to the
+    /// larger; the highest number has Black against the lower half.
+    #[test]
+    fn the_tables_follow_the_rule_of_sums_for_3_to_24_players() {
+        for players in 3..=24u32 {
+            let even = players + players % 2;
+            let rounds = berger(players).unwrap();
+            assert_eq!(rounds.len() as u32, even - 1);
+            for (round, found) in (1..).zip(&rounds) {
+                let mut wanted = HashSet::new();
+                for low in 1..=even {
+                    for high in low + 1..=even {
+                        let sum = if high == even { 2 * low } else { low + high };
+                        if (sum - 2) % (even - 1) + 1 != round {
+                            continue;
+                        }
+                        let low_is_white = if high == even { low <= even / 2 } else { sum % 2 == 1 };
+                        let (white, black) = if low_is_white { (low, high) } else { (high, low) };
+                        if players == even || high != even {
+                            wanted.insert(BergerGame { white, black });
+                        } else {
+                            assert_eq!(found.free, Some(low), "{players} players, round {round}");
+                        }
+                    }
+                }
+                let games: HashSet<BergerGame> = found.games.iter().copied().collect();
+                assert_eq!(games, wanted, "{players} players, round {round}");
+            }
+        }
+    }
+
     #[test]
     fn everybody_meets_everybody_once_with_colours_in_balance() {
         assert!(berger(2).is_none() && berger(25).is_none());

@@ -1,53 +1,46 @@
-//! The hall: all tables, all boards, one numbered stream of updates.
+//! The hall: all tables, all boards, one numbered stream of updates. What it is ordered stands in `orders`, its
+//! rounds in `rounds`, which board stands where in `boards`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
 use shakmaty::Color;
 
 use super::{
-    BoardKey, Command, EventSetup, Input, InputBody, OptionsSetup, RoundSetup, Seq, TableId, TableSetup,
-    Update, UpdateBody,
+    BoardKey, EventSetup, Input, InputBody, Seq, TableId, TableSetup, Update, UpdateBody,
+    boards::Board,
     news::News,
-    setup::Context,
+    rounds::RoundHead,
     table::{MateQuestion, Table},
 };
 use crate::{
-    laws::Editions,
     record::{Game, Timestamp},
-    wire::{BoardIdentity, LinkEvent, Observation, Squares},
+    wire::{LinkEvent, Observation},
 };
 
 /// The most tables a round may have.
 pub const MAX_TABLES: usize = 5000;
 
-/// What is known of a board, whether a table has it or not.
-#[derive(Clone, Debug, Default)]
-struct Board {
-    identity: Option<BoardIdentity>,
-    online: bool,
-    squares: Option<Squares>,
-    table: Option<TableId>,
-    news: News,
-}
-
 /// The one owner of all state.
 #[derive(Clone, Debug, Default)]
 pub struct Hall {
-    seq: Seq,
+    pub(super) seq: Seq,
     now: Timestamp,
-    event: EventSetup,
-    round: u32,
-    date: Option<String>,
-    live: bool,
-    delay_seconds: u32,
-    games: u64,
-    tables: BTreeMap<TableId, Table>,
-    boards: BTreeMap<BoardKey, Board>,
+    pub(super) event: EventSetup,
+    /// What the configuration last said: at a start only what a person changed there is ordered again.
+    pub(super) configured: (Option<EventSetup>, BTreeMap<TableId, TableSetup>),
+    /// By section; the only one has an empty name.
+    pub(super) rounds: BTreeMap<String, RoundHead>,
+    pub(super) delay_seconds: u32,
+    /// Games begun so far.
+    pub(super) games: u64,
+    pub(super) tables: BTreeMap<TableId, Table>,
+    pub(super) boards: BTreeMap<BoardKey, Board>,
+    /// Adjourned games whose tables were taken by a later round.
+    pub(super) adjourned: Vec<Table>,
     /// When each table next has something to say by itself; mirrors `Table::next_deadline`.
-    deadlines: BTreeSet<(Timestamp, TableId)>,
-    deadline_of: BTreeMap<TableId, Timestamp>,
-    wants_dump: BTreeSet<BoardKey>,
+    pub(super) deadlines: BTreeSet<(Timestamp, TableId)>,
+    pub(super) deadline_of: BTreeMap<TableId, Timestamp>,
+    pub(super) wants_dump: BTreeSet<BoardKey>,
     questions: Vec<MateQuestion>,
 }
 
@@ -75,6 +68,7 @@ impl Hall {
                     board.news = News::default();
                 }
             }
+            InputBody::Stopped => {}
             InputBody::Mate { table, fen, side, verdict } => {
                 let side: Color = *side;
                 self.with_table(at, *table, &mut updates, |table| table.mate_answer(at, fen, side, verdict));
@@ -105,64 +99,6 @@ impl Hall {
         self.deadlines.first().map(|(due, _)| *due)
     }
 
-    /// Whether a command can be carried out. Refused commands never reach the journal.
-    ///
-    /// # Errors
-    /// Why not, and what to do.
-    pub fn check(&self, command: &Command) -> Result<(), String> {
-        let table = |id: TableId| {
-            let known = self.tables.contains_key(&id);
-            if known { Ok(()) } else { Err(format!("there is no table {id} in this round")) }
-        };
-        let profile = |event: &EventSetup, name: &str| {
-            let editions = Editions::with(&event.editions).map_err(|error| error.to_string())?;
-            let wanted = if name.is_empty() { Ok(()) } else { editions.profile(name).map(drop) };
-            wanted.map_err(|error| error.to_string())
-        };
-        let setup = |setup: &TableSetup| {
-            if let Some(name) = &setup.profile {
-                profile(&self.event, name)?;
-            }
-            let control = setup.time_control.as_deref().unwrap_or_default();
-            if !control.is_empty() && control.parse::<crate::laws::TimeControl>().is_err() {
-                return Err(format!("{control:?} is no time control; expected such as 5400+30 or 90+30"));
-            }
-            Ok(())
-        };
-        match command {
-            Command::Event { event } => {
-                profile(event, &event.profile)?;
-                if event.delay_seconds > 3600 {
-                    return Err("a delay is at most 3600 seconds".to_owned());
-                }
-                Ok(())
-            }
-            Command::Round { round } => {
-                if round.tables.len() > MAX_TABLES {
-                    return Err(format!("a round has at most {MAX_TABLES} tables"));
-                }
-                let mut seen = BTreeSet::new();
-                for given in &round.tables {
-                    setup(given)?;
-                    if !seen.insert(given.table) {
-                        return Err(format!("table {} is there twice", given.table));
-                    }
-                }
-                Ok(())
-            }
-            Command::Table { table } => setup(table),
-            Command::Bind { table: id, .. }
-            | Command::Entry { table: id, .. }
-            | Command::Correct { table: id, .. }
-            | Command::Mute { table: id, .. } => table(*id),
-            Command::SwapBoards { a, b } => table(*a).and_then(|()| table(*b)),
-            Command::Delay { seconds } if *seconds > 3600 => {
-                Err("a delay is at most 3600 seconds".to_owned())
-            }
-            Command::Delay { .. } | Command::StartRound | Command::CloseRound => Ok(()),
-        }
-    }
-
     /// Whether an observation tells anything new and so belongs into the journal (design,
     /// decision 9). A clock reading that says what the last one predicts, or a dump that shows
     /// what is known, does not.
@@ -189,10 +125,17 @@ impl Hall {
         self.seq
     }
 
-    /// The round, 0 before the first.
+    /// The round, 0 before the first; of several sections, the one that is furthest.
     #[must_use]
     pub fn round(&self) -> u32 {
-        self.round
+        let furthest = self.rounds.values().map(|round| round.number).max().unwrap_or(0);
+        self.rounds.get("").map_or(furthest, |round| round.number)
+    }
+
+    /// The number of a section's round; 0 before its first.
+    #[must_use]
+    pub fn round_of(&self, section: &str) -> u32 {
+        self.rounds.get(section).map_or(0, |round| round.number)
     }
 
     /// The public delay in seconds.
@@ -217,6 +160,18 @@ impl Hall {
     #[must_use]
     pub fn table_setup(&self, id: TableId) -> Option<&TableSetup> {
         self.tables.get(&id).map(|table| &table.setup)
+    }
+
+    /// The event as the configuration last gave it.
+    #[must_use]
+    pub fn configured_event(&self) -> Option<&EventSetup> {
+        self.configured.0.as_ref()
+    }
+
+    /// A table of the running round as the configuration last gave it.
+    #[must_use]
+    pub fn configured_table(&self, id: TableId) -> Option<&TableSetup> {
+        self.configured.1.get(&id)
     }
 
     /// The tables in order.
@@ -273,176 +228,33 @@ impl Hall {
             }
             _ => {}
         }
-        if let Some(id) = board.table {
+        let table = board.table;
+        if matches!(observation, Observation::Link(LinkEvent::Up(_) | LinkEvent::Down(_))) {
+            self.tell_board(at, key, updates);
+            if table.is_none() {
+                self.bind_free_boards(at, updates);
+                // Binding has shown the table what the board last said.
+                return;
+            }
+        }
+        if let Some(id) = table {
             self.with_table(at, id, updates, |table| table.observe(at, observation));
         }
     }
 
-    fn command(&mut self, at: Timestamp, by: &str, command: &Command, updates: &mut Vec<Update>) {
-        match command {
-            Command::Event { event } => {
-                self.event = event.clone();
-                self.delay_seconds = event.delay_seconds;
-                self.push_round(at, updates);
-                for id in self.table_ids() {
-                    let Some(setup) = self.tables.get(&id).map(|table| table.setup.clone()) else { continue };
-                    self.change_table(at, &setup, updates);
-                }
-            }
-            Command::Round { round } => self.open_round(at, round, updates),
-            Command::Table { table } => {
-                if self.tables.contains_key(&table.table) {
-                    let board = table.board.clone();
-                    self.change_table(at, table, updates);
-                    if let Some(board) = board {
-                        self.bind(at, table.table, &board, updates);
-                    }
-                } else if self.tables.len() < MAX_TABLES {
-                    self.new_table(at, table, updates);
-                }
-            }
-            Command::Bind { table, board } => self.bind(at, *table, board, updates),
-            Command::SwapBoards { a, b } => self.swap_boards(at, *a, *b, updates),
-            Command::Entry { table, entry } => {
-                self.with_table(at, *table, updates, |table| table.enter(at, by, entry));
-            }
-            Command::Correct { table, correction } => {
-                self.with_table(at, *table, updates, |table| table.correct(at, by, correction));
-            }
-            Command::Mute { table, code, muted } => {
-                self.with_table(at, *table, updates, |table| table.mute(*code, *muted));
-            }
-            Command::Delay { seconds } => {
-                self.delay_seconds = (*seconds).min(3600);
-                self.push_round(at, updates);
-            }
-            Command::StartRound | Command::CloseRound => {
-                self.live = matches!(command, Command::StartRound);
-                self.push_round(at, updates);
-                if self.live {
-                    for id in self.table_ids() {
-                        self.with_table(at, id, updates, |table| table.round_started(at));
-                    }
-                }
-            }
-        }
-    }
-
-    fn open_round(&mut self, at: Timestamp, round: &RoundSetup, updates: &mut Vec<Update>) {
-        self.round = round.number;
-        self.date.clone_from(&round.date);
-        self.live = true;
-        self.push_round(at, updates);
-        self.tables.clear();
-        self.deadlines.clear();
-        self.deadline_of.clear();
-        for board in self.boards.values_mut() {
-            board.table = None;
-        }
-        for table in round.tables.iter().take(MAX_TABLES) {
-            self.new_table(at, table, updates);
-        }
-    }
-
-    fn new_table(&mut self, at: Timestamp, setup: &TableSetup, updates: &mut Vec<Update>) {
-        self.games += 1;
-        let table = Table::new(setup.clone(), &self.context(), self.games, at);
-        self.tables.insert(setup.table, table);
-        self.with_table(at, setup.table, updates, |_| {});
-        if let Some(board) = &setup.board {
-            self.bind(at, setup.table, board, updates);
-        }
-    }
-
-    fn change_table(&mut self, at: Timestamp, setup: &TableSetup, updates: &mut Vec<Update>) {
-        let (event, date) = (self.event.clone(), self.date.clone());
-        let context = Context { event: &event, round: self.round, date: date.as_deref() };
-        self.with_table(at, setup.table, updates, |table| table.change(setup.clone(), &context, at));
-    }
-
-    /// Gives a board to a table. The table learns what the board shows now.
-    fn bind(&mut self, at: Timestamp, id: TableId, key: &BoardKey, updates: &mut Vec<Update>) {
-        if !self.tables.contains_key(&id) {
-            return;
-        }
-        let known = self.boards.get(key);
-        if known.and_then(|board| board.table) == Some(id) {
-            return;
-        }
-        if let Some(other) = known.and_then(|board| board.table) {
-            self.with_table(at, other, updates, |table| table.bind(None));
-        }
-        for board in self.boards.values_mut().filter(|board| board.table == Some(id)) {
-            board.table = None;
-        }
-        let board = self.boards.entry(key.clone()).or_default();
-        board.table = Some(id);
-        let up = board.identity.clone().filter(|_| board.online);
-        let squares = board.squares;
-        let clock = board.news.clock();
-        self.wants_dump.insert(key.clone());
-        self.with_table(at, id, updates, |table| {
-            if table.board() != Some(key) {
-                table.bind(Some(key.clone()));
-            }
-            if let Some(identity) = up {
-                table.observe(at, &Observation::Link(LinkEvent::Up(identity)));
-            }
-            if let Some(squares) = squares {
-                table.observe(at, &Observation::Dump(squares));
-            }
-            if let Some(state) = clock {
-                table.observe(at, &Observation::Clock(state));
-            }
-        });
-    }
-
-    fn swap_boards(&mut self, at: Timestamp, a: TableId, b: TableId, updates: &mut Vec<Update>) {
-        if a == b || !self.tables.contains_key(&b) {
-            return;
-        }
-        let Some(mut first) = self.tables.remove(&a) else { return };
-        if let Some(second) = self.tables.get_mut(&b) {
-            first.exchange_evidence(second, [self.games + 1, self.games + 2], at);
-            self.games += 2;
-        }
-        self.tables.insert(a, first);
-        for board in self.boards.values_mut() {
-            board.table = match board.table {
-                Some(id) if id == a => Some(b),
-                Some(id) if id == b => Some(a),
-                other => other,
-            };
-        }
-        self.with_table(at, a, updates, |_| {});
-        self.with_table(at, b, updates, |_| {});
-    }
-
-    fn context(&self) -> Context<'_> {
-        Context { event: &self.event, round: self.round, date: self.date.as_deref() }
-    }
-
-    fn push_round(&mut self, at: Timestamp, updates: &mut Vec<Update>) {
-        // The arbiters' rules are nobody else's business, and viewers need none of them.
-        let event =
-            EventSetup { options: OptionsSetup::default(), editions: Vec::new(), ..self.event.clone() };
-        let body = UpdateBody::Round(json!({
-            "event": event,
-            "number": self.round,
-            "date": self.date,
-            "delay_seconds": self.delay_seconds,
-            "live": self.live,
-        }));
-        self.number(at, None, body, updates);
-    }
-
-    fn number(&mut self, at: Timestamp, table: Option<TableId>, body: UpdateBody, updates: &mut Vec<Update>) {
+    pub(super) fn number(
+        &mut self,
+        at: Timestamp,
+        table: Option<TableId>,
+        body: UpdateBody,
+        updates: &mut Vec<Update>,
+    ) {
         self.seq.0 += 1;
         updates.push(Update { seq: self.seq, at, table, body });
     }
 
     /// Lets a table do something, then numbers what it said and notes its next deadline.
-    fn with_table(
+    pub(super) fn with_table(
         &mut self,
         at: Timestamp,
         id: TableId,

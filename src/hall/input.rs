@@ -25,7 +25,7 @@ impl fmt::Display for TableId {
 }
 
 /// What a board is known by: its serial number, or the path of its port where it is bound by that.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BoardKey(pub String);
 
@@ -65,6 +65,8 @@ pub enum InputBody {
         /// Its version.
         version: String,
     },
+    /// The daemon stopped in order. Whatever fell due by then has been said.
+    Stopped,
     /// The answer to a long mate question, worked out beside the hall.
     Mate {
         /// Which table asked.
@@ -87,14 +89,39 @@ pub enum InputBody {
 pub enum Command {
     /// The event's data. Replaces what was known; running games go on.
     Event { event: EventSetup },
-    /// Opens a round with its tables. Games of an earlier round are closed as they stand.
+    /// Opens a round with its tables. Games of an earlier round are closed as they stand. A table
+    /// that names no board keeps the one that stands there. If it is the round that is being played,
+    /// its games go on, and only what is said of them changes.
     Round { round: RoundSetup },
+    /// Opens a round of one section of the event; the tables of the other sections go on.
+    SectionRound { section: String, round: RoundSetup },
     /// Changes one table's data during play: players, board, profile. The game goes on.
     Table { table: TableSetup },
+    /// Corrects the players of a table and nothing else; who is left out stays.
+    Players {
+        table: TableId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        white: Option<Player>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        black: Option<Player>,
+    },
+    /// The game of a table is played anew from its start position; what was played stays in the journal.
+    NewGame { table: TableId },
     /// Binds a board to a table.
     Bind { table: TableId, board: BoardKey },
+    /// Takes the board away from a table: it belongs to no table then.
+    Unbind { table: TableId },
     /// The boards of two tables were exchanged: their evidence and games change places.
     SwapBoards { a: TableId, b: TableId },
+    /// Goes on with an adjourned game: the table's own, or another at this table. `sealed` is the move in
+    /// the envelope, in SAN (English or Russian) or UCI. Moves count once the board shows the position.
+    Resume {
+        table: TableId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        game: Option<GameRef>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sealed: Option<String>,
+    },
     /// An arbiter's entry about a game.
     Entry { table: TableId, entry: Entry },
     /// An operator's correction of a game.
@@ -107,6 +134,23 @@ pub enum Command {
     StartRound,
     /// The round is over; what is missing is listed.
     CloseRound,
+    /// The round of one section begins.
+    StartSection { section: String },
+    /// The round of one section is over.
+    CloseSection { section: String },
+}
+
+/// A game of a round that may be over.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GameRef {
+    /// Its section; empty in an event of one.
+    #[serde(default)]
+    pub section: String,
+    /// Its round.
+    pub round: u32,
+    /// Its number in the round.
+    pub board: u32,
 }
 
 /// The event.
@@ -133,6 +177,33 @@ pub struct EventSetup {
     /// The event's own editions of the Laws, each the text of a file as in `config/laws/`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub editions: Vec<String>,
+    /// A board that belongs to no table goes to the first table without one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub auto_bind: bool,
+    /// Names are written in Latin letters in PGN, where a transcription is known; everywhere else they stay.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub latin_tags: bool,
+    /// Tournaments of their own in the same hall; what one leaves out is the event's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<SectionSetup>,
+}
+
+/// A tournament of its own within the event, with its own rounds.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SectionSetup {
+    /// A short word, unique in the event: letters, digits, `-`, `_`.
+    pub id: String,
+    /// As it stands in lists; PGN's Event is the event's name and this one.
+    pub name: String,
+    /// Its profile, if not the event's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Its time control, if not the event's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_control: Option<String>,
+    /// Its board 1 stands at this table (0 and 1: at table 1).
+    pub first_table: u32,
 }
 
 /// A round.

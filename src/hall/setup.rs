@@ -5,9 +5,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use shakmaty::ByColor;
 
-use super::{ClockView, EventSetup, LinkView, TableInfo, TableSetup, TableStatus};
+use super::{
+    ClockView, EventSetup, LinkView, SectionSetup, TableInfo, TableSetup, TableStatus, rounds::RoundHead,
+};
 use crate::{
-    event::Player,
+    event::{Player, latin_name},
     laws::{Alert, Editions, Extra, GameOptions, Profile, TimeControl},
     record::{Game, Tags},
     wire::BoardIdentity,
@@ -19,15 +21,32 @@ const DEFAULT_PROFILE: &str = "fide-2023/classical";
 /// What a table takes from the event and the round it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context<'a> {
-    pub(super) event: &'a EventSetup,
-    pub(super) round: u32,
-    pub(super) date: Option<&'a str>,
+    event: &'a EventSetup,
+    /// Its name, empty in an event of one section; and what the event says of it.
+    section: (&'a str, Option<&'a SectionSetup>),
+    round: u32,
+    date: Option<&'a str>,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(event: &'a EventSetup, section: &'a str, round: &'a RoundHead) -> Self {
+        let known = event.sections.iter().find(|known| known.id == section);
+        Self { event, section: (section, known), round: round.number, date: round.date.as_deref() }
+    }
+
+    /// The number of a table's game in its round.
+    fn board(&self, setup: &TableSetup) -> u32 {
+        let first = self.section.1.map_or(1, |section| section.first_table.max(1));
+        setup.table.0.checked_sub(first).map_or(setup.table.0, |board| board + 1)
+    }
 }
 
 /// The data of a table with a new game.
 pub(super) fn table_info(setup: &TableSetup, context: &Context<'_>, number: u64) -> TableInfo {
     TableInfo {
         round: context.round,
+        section: context.section.0.to_owned(),
+        board: context.board(setup),
         game: number,
         white: setup.white.clone(),
         black: setup.black.clone(),
@@ -39,11 +58,14 @@ pub(super) fn table_info(setup: &TableSetup, context: &Context<'_>, number: u64)
         link: LinkView { board: setup.board.clone(), ..LinkView::default() },
         counts: Value::Null,
         muted: Vec::new(),
+        signed: false,
+        adjourned: Value::Null,
     }
 }
 
 fn profile<'a>(setup: &'a TableSetup, context: &Context<'a>) -> &'a str {
-    match setup.profile.as_deref() {
+    let section = context.section.1.and_then(|section| section.profile.as_deref());
+    match setup.profile.as_deref().or(section) {
         Some(profile) => profile,
         None if context.event.profile.is_empty() => DEFAULT_PROFILE,
         None => &context.event.profile,
@@ -51,7 +73,8 @@ fn profile<'a>(setup: &'a TableSetup, context: &Context<'a>) -> &'a str {
 }
 
 fn time_control<'a>(setup: &'a TableSetup, context: &Context<'a>) -> &'a str {
-    setup.time_control.as_deref().unwrap_or(&context.event.time_control)
+    let section = context.section.1.and_then(|section| section.time_control.as_deref());
+    setup.time_control.as_deref().or(section).unwrap_or(&context.event.time_control)
 }
 
 /// Profile and options of this game, and its Fischer increment if the time control has one throughout.
@@ -96,12 +119,19 @@ fn tags(setup: &TableSetup, context: &Context<'_>) -> Tags {
     let mut tags = Tags::default();
     let or =
         |value: &str, unknown: &str| if value.is_empty() { unknown.to_owned() } else { value.to_owned() };
-    tags.set("Event", or(&event.name, "?"));
+    let of_section = context.section.1.map_or("", |section| section.name.as_str());
+    let name = match (event.name.as_str(), of_section) {
+        (name, "") | ("", name) => name.to_owned(),
+        (name, section) => format!("{name} - {section}"),
+    };
+    let board = context.board(setup);
+    tags.set("Event", or(&name, "?"));
     tags.set("Site", or(&event.site, "?"));
     tags.set("Date", context.date.map_or_else(|| "????.??.??".to_owned(), |date| date.replace('-', ".")));
-    tags.set("Round", format!("{}.{}", context.round, setup.table));
-    tags.set("White", or(&setup.white.name, "?"));
-    tags.set("Black", or(&setup.black.name, "?"));
+    tags.set("Round", format!("{}.{board}", context.round));
+    let latin = |name: &str| latin_name(name).filter(|_| event.latin_tags).unwrap_or_else(|| name.to_owned());
+    tags.set("White", or(&latin(&setup.white.name), "?"));
+    tags.set("Black", or(&latin(&setup.black.name), "?"));
     for (side, player) in [("White", &setup.white), ("Black", &setup.black)] {
         player_tags(&mut tags, side, player);
     }
@@ -111,9 +141,11 @@ fn tags(setup: &TableSetup, context: &Context<'_>) -> Tags {
         let seconds = time_control.parse::<TimeControl>().map(|control| control.to_pgn());
         tags.set("TimeControl", seconds.unwrap_or_else(|_| time_control.to_owned()));
     }
-    tags.set("Board", setup.table.to_string());
+    tags.set("Board", board.to_string());
     // Stable for the life of the game, whatever is corrected later: feeds match games by it.
-    tags.set("GameId", format!("{}-{}-{}", or(&event.id, "event"), context.round, setup.table));
+    let id = or(&event.id, "event");
+    let id = if context.section.0.is_empty() { id } else { format!("{id}-{}", context.section.0) };
+    tags.set("GameId", format!("{id}-{}-{board}", context.round));
     for (name, value) in &setup.tags.0 {
         tags.set(name, value.clone());
     }

@@ -10,17 +10,22 @@ use shakmaty::{ByColor, Color};
 
 use super::{
     BoardKey, ClockView, LinkView, TableId, TableInfo, TableSetup, TableStatus, UpdateBody,
+    adjourn::Adjournment,
     setup::{self, Context},
+    sheet::Closing,
 };
 use crate::{
-    laws::{AlertState, ClockTimes, Code, Entry, Referee, Ruling, mate},
-    record::{Game, GameResult, Ply, PlyState, ResultReason, ResultState, Seconds, Timestamp},
+    laws::{AlertId, AlertState, ClockTimes, Code, Entry, Referee, Ruling, mate},
+    record::{Game, GameResult, Ply, PlySource, PlyState, ResultReason, ResultState, Seconds, Timestamp},
     track::{AtPress, ClockSense, Correction, Evidence, Finding, Track},
     wire::{BoardSquare, ClockReading, ClockSide, ClockState, Content, LinkEvent, Observation, Squares},
 };
 
 /// Presses whose readings are kept until the tracker has settled what they belong to.
 const PRESSES: usize = 16;
+
+/// The tag of a game that was typed, in part or whole.
+const TYPED: (&str, &str) = ("Source", "typed from the score sheet");
 
 /// A question that takes too long to answer while a move waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,23 +108,31 @@ fn recorded(tracked: &crate::track::TrackedPly, before: Option<&Ply>) -> Ply {
 pub(super) struct Table {
     pub(super) id: TableId,
     pub(super) setup: TableSetup,
-    info: TableInfo,
-    game: Game,
-    track: Track,
+    /// Where the game was adjourned, until it goes on.
+    pub(super) adjourned: Option<Adjournment>,
+    /// An adjourned game is being set up again.
+    pub(super) resuming: bool,
+    /// The game was begun at another table, in a round that may be over.
+    pub(super) moved: bool,
+    pub(super) info: TableInfo,
+    pub(super) game: Game,
+    pub(super) track: Track,
     referee: Referee,
     /// The board as it numbers itself.
-    squares: Squares,
+    pub(super) squares: Squares,
     /// The last clock state, sides as the clock has them.
-    clock: Option<ClockState>,
+    pub(super) clock: Option<ClockState>,
     /// The clock stands the wrong way round.
     exchanged: bool,
-    shown: ClockView,
+    pub(super) shown: ClockView,
     presses: VecDeque<PressReading>,
     muted: BTreeSet<Code>,
+    /// Conflicts of results that nobody has settled.
+    conflicts: BTreeSet<AlertId>,
     /// Fischer increment in seconds, for the time a move took; `None` when unknown.
     increment: Option<u32>,
     questions: Vec<MateQuestion>,
-    wants_dump: bool,
+    pub(super) wants_dump: bool,
     out: Vec<UpdateBody>,
 }
 
@@ -132,6 +145,9 @@ impl Table {
         let (profile, options, increment) = setup::rules(&setup, context);
         let referee = Referee::new(profile, options);
         let mut table = Self {
+            adjourned: None,
+            resuming: false,
+            moved: false,
             id: setup.table,
             squares: Squares::from_board(setup.start.board(), false),
             setup,
@@ -144,6 +160,7 @@ impl Table {
             shown: ClockView::default(),
             presses: VecDeque::new(),
             muted: BTreeSet::new(),
+            conflicts: BTreeSet::new(),
             increment,
             questions: Vec::new(),
             wants_dump: true,
@@ -159,10 +176,19 @@ impl Table {
     /// Changes players, profile or board while the game goes on. A new start position before the
     /// first ply starts the game anew.
     pub(super) fn change(&mut self, setup: TableSetup, context: &Context<'_>, at: Timestamp) {
-        let fresh = setup::table_info(&setup, context, self.info.game);
+        let mut fresh = setup::table_info(&setup, context, self.info.game);
+        if self.moved {
+            // It belongs to another round than the one that is being played.
+            for name in ["Date", "Round", "Board", "GameId"] {
+                fresh.tags.set(name, self.info.tags.get(name).unwrap_or_default().to_owned());
+            }
+        }
         self.info.white = fresh.white;
         self.info.black = fresh.black;
         self.info.tags = fresh.tags;
+        if self.game.plies.iter().any(|ply| ply.source == PlySource::Typed) {
+            self.info.tags.set(TYPED.0, TYPED.1);
+        }
         self.info.profile = fresh.profile;
         self.info.time_control = fresh.time_control;
         if setup.start != self.setup.start && self.game.plies.is_empty() {
@@ -180,9 +206,24 @@ impl Table {
         self.announce();
     }
 
-    /// The round begins: clocks should run, default time counts from here (6.6, 6.7).
-    pub(super) fn round_started(&mut self, at: Timestamp) {
-        self.rule(at, |referee, game, out| referee.round_started(at, game, out));
+    /// A move was made, or there is a result.
+    pub(super) fn begun(&self) -> bool {
+        !self.game.plies.is_empty() || self.game.result.is_some()
+    }
+
+    /// The section it belongs to.
+    pub(super) fn section(&self) -> &str {
+        &self.info.section
+    }
+
+    /// The round was started then; default time counts from there.
+    pub(super) fn round_started(&mut self, started: Timestamp) {
+        self.rule(started, |referee, game, out| referee.round_started(started, game, out));
+    }
+
+    /// How its result stands.
+    pub(super) fn closing(&self) -> Closing {
+        Closing::of(&self.info, &self.game, !self.conflicts.is_empty())
     }
 
     /// What left since the last call.
@@ -253,6 +294,11 @@ impl Table {
         std::mem::swap(&mut self.shown, &mut other.shown);
         std::mem::swap(&mut self.presses, &mut other.presses);
         std::mem::swap(&mut self.info.link, &mut other.info.link);
+        std::mem::swap(&mut self.adjourned, &mut other.adjourned);
+        std::mem::swap(&mut self.info.adjourned, &mut other.info.adjourned);
+        std::mem::swap(&mut self.resuming, &mut other.resuming);
+        std::mem::swap(&mut self.conflicts, &mut other.conflicts);
+        std::mem::swap(&mut self.info.signed, &mut other.info.signed);
         std::mem::swap(&mut self.info.status, &mut other.info.status);
         std::mem::swap(&mut self.setup.board, &mut other.setup.board);
         if !same_start {
@@ -286,7 +332,7 @@ impl Table {
     }
 
     /// Tells the whole game anew.
-    fn retell(&mut self) {
+    pub(super) fn retell(&mut self) {
         for (index, ply) in self.game.plies.iter().enumerate() {
             self.out.push(UpdateBody::Ply { index, ply: Box::new(ply.clone()), replaces: false });
         }
@@ -324,6 +370,7 @@ impl Table {
             let change = (square.to_chess(self.track.rotated()), was.piece(), content.piece());
             self.out.push(UpdateBody::Sensed { placement: self.placement(), change: Some(change) });
         }
+        self.look_at_resumption(at);
     }
 
     fn dump(&mut self, at: Timestamp, squares: &Squares) {
@@ -333,6 +380,7 @@ impl Table {
         if changed {
             self.out.push(UpdateBody::Sensed { placement: self.placement(), change: None });
         }
+        self.look_at_resumption(at);
     }
 
     fn placement(&self) -> String {
@@ -479,6 +527,12 @@ impl Table {
         self.last_times().and_then(|times| times.running)
     }
 
+    /// What the clock says now, if there is one.
+    pub(super) fn clock_sense(&self) -> Option<ClockSense> {
+        let times = self.last_times()?;
+        Some(times.running.map_or(ClockSense::Stopped, ClockSense::Running))
+    }
+
     /// Shows the last reading anew, after its sides were given to other colours.
     fn show_clock(&mut self, at: Timestamp) -> Option<ClockTimes> {
         let times = self.last_times()?;
@@ -493,11 +547,18 @@ impl Table {
         self.rule(at, |referee, game, out| referee.entered(at, by, entry, game, out));
         let incident = json!({"kind": "entry", "by": by, "entry": entry});
         self.incident(at, incident);
+        match entry {
+            Entry::ScoresheetsSigned { .. } => self.info.signed = true,
+            Entry::Reopen => self.info.signed = false,
+            _ => {}
+        }
+        self.note_adjournment(at, entry);
         self.announce();
     }
 
     /// An operator's correction.
     pub(super) fn correct(&mut self, at: Timestamp, by: &str, correction: &Correction) {
+        self.end_resumption();
         self.track_evidence(at, &Evidence::Correction(correction.clone()));
         let incident = json!({"kind": "correction", "by": by, "correction": correction});
         self.incident(at, incident);
@@ -540,7 +601,12 @@ impl Table {
         }
     }
 
-    fn track_evidence(&mut self, at: Timestamp, evidence: &Evidence) {
+    pub(super) fn track_evidence(&mut self, at: Timestamp, evidence: &Evidence) {
+        if self.resuming
+            && !matches!(evidence, Evidence::Correction(_) | Evidence::Closed | Evidence::Reopened)
+        {
+            return;
+        }
         let mut findings = Vec::new();
         self.track.observe(at, evidence, &mut findings);
         self.apply_findings(at, findings);
@@ -603,6 +669,7 @@ impl Table {
                     self.game.plies.push(ply);
                     self.append_rest(from + offset + 1, &plies[offset + 1..], &old[offset + 1..]);
                     self.set_status(TableStatus::Playing);
+                    self.mark_typed();
                     return;
                 }
             }
@@ -617,6 +684,22 @@ impl Table {
         if !self.game.plies.is_empty() && !self.ended() {
             self.set_status(TableStatus::Playing);
         }
+        self.mark_typed();
+    }
+
+    /// A game with typed plies says so in its tags.
+    fn mark_typed(&mut self) {
+        let typed = self.game.plies.iter().any(|ply| ply.source == PlySource::Typed);
+        if typed == (self.info.tags.get(TYPED.0) == Some(TYPED.1)) {
+            return;
+        }
+        if typed {
+            self.info.tags.set(TYPED.0, TYPED.1);
+        } else {
+            self.info.tags.0.retain(|(name, _)| name != TYPED.0);
+        }
+        self.game.tags = self.info.tags.clone();
+        self.announce();
     }
 
     /// Plies behind a replaced one: new to the stream, though times known of them are kept.
@@ -633,7 +716,7 @@ impl Table {
         }
     }
 
-    fn edit_ply(&mut self, index: usize, edit: impl FnOnce(&mut Ply)) {
+    pub(super) fn edit_ply(&mut self, index: usize, edit: impl FnOnce(&mut Ply)) {
         let Some(ply) = self.game.plies.get_mut(index) else { return };
         let before = ply.clone();
         edit(ply);
@@ -662,7 +745,7 @@ impl Table {
     }
 
     /// Lets the referee speak, and does what it says.
-    fn rule(&mut self, at: Timestamp, ask: impl FnOnce(&mut Referee, &Game, &mut Vec<Ruling>)) {
+    pub(super) fn rule(&mut self, at: Timestamp, ask: impl FnOnce(&mut Referee, &Game, &mut Vec<Ruling>)) {
         let mut rulings = Vec::new();
         ask(&mut self.referee, &self.game, &mut rulings);
         for ruling in rulings {
@@ -680,6 +763,13 @@ impl Table {
             Ruling::Alert(mut alert) => {
                 if self.muted.contains(&alert.code) && alert.state == AlertState::Open {
                     alert.state = AlertState::Acknowledged;
+                }
+                if alert.code == Code::ResultConflict {
+                    if matches!(alert.state, AlertState::Open | AlertState::Acknowledged) {
+                        self.conflicts.insert(alert.id);
+                    } else {
+                        self.conflicts.remove(&alert.id);
+                    }
                 }
                 let incident = setup::alert_incident(&alert, &self.game, &self.placement(), &self.shown);
                 self.out.push(UpdateBody::Alert(alert));
@@ -757,16 +847,19 @@ impl Table {
         }
     }
 
-    fn incident(&mut self, at: Timestamp, mut incident: Value) {
+    pub(super) fn incident(&mut self, at: Timestamp, mut incident: Value) {
         incident["at"] = json!(at.to_rfc3339());
         incident["table"] = json!(self.id);
         incident["round"] = json!(self.info.round);
+        if !self.info.section.is_empty() {
+            incident["section"] = json!(self.info.section);
+        }
         incident["white"] = json!(self.info.white.name);
         incident["black"] = json!(self.info.black.name);
         self.out.push(UpdateBody::Incident(incident));
     }
 
-    fn announce(&mut self) {
+    pub(super) fn announce(&mut self) {
         // Only the last of several announcements in one step matters.
         if let Some(UpdateBody::Table(last)) = self.out.last_mut() {
             **last = self.info.clone();

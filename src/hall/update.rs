@@ -70,6 +70,24 @@ pub enum UpdateBody {
     Round(Value),
     /// Desk only: an entry into the incident log.
     Incident(Value),
+    /// Desk only: a board of the hall, at a table or not.
+    Board(BoardView),
+    /// Desk only: all adjourned games that are at no table any more.
+    Adjourned(Value),
+}
+
+/// A board of the hall, whether a table has it or not.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct BoardView {
+    /// What it is known by.
+    pub board: BoardKey,
+    /// It answers.
+    pub online: bool,
+    /// Model and firmware in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The table it belongs to.
+    pub table: Option<TableId>,
 }
 
 /// A clock as shown. Clients extrapolate from `at`.
@@ -127,6 +145,10 @@ pub struct LinkView {
 pub struct TableInfo {
     /// Round, from 1.
     pub round: u32,
+    /// The section, where the event has several.
+    pub section: String,
+    /// Number of the game in its round, from 1; the table's, but for sections that begin at a later one.
+    pub board: u32,
     /// Number of the game in this journal; a new one means a new game with no plies.
     pub game: u64,
     /// White.
@@ -149,6 +171,11 @@ pub struct TableInfo {
     pub counts: Value,
     /// Desk only: kinds of alerts that are muted at this table.
     pub muted: Vec<Code>,
+    /// Desk only: where the game was adjourned, until it goes on:
+    /// `{"at","fen","turn","move_number","white","black","plies","resuming","sealed"}`, times in seconds; else null.
+    pub adjourned: Value,
+    /// Desk only: the players have signed their score sheets.
+    pub signed: bool,
 }
 
 impl Update {
@@ -161,6 +188,8 @@ impl Update {
                 | UpdateBody::Alert(_)
                 | UpdateBody::Answer(_)
                 | UpdateBody::Incident(_)
+                | UpdateBody::Board(_)
+                | UpdateBody::Adjourned(_)
         )
     }
 
@@ -190,6 +219,8 @@ impl Update {
             UpdateBody::Answer(answer) => json!({"type": "answer", "answer": answer}),
             UpdateBody::Round(round) => json!({"type": "round", "round": round}),
             UpdateBody::Incident(incident) => json!({"type": "incident", "incident": incident}),
+            UpdateBody::Board(board) => json!({"type": "board", "board": board}),
+            UpdateBody::Adjourned(games) => json!({"type": "adjourned", "games": games}),
         };
         message["seq"] = json!(self.seq);
         message["at"] = json!(self.at.millis());
@@ -253,7 +284,13 @@ impl TableInfo {
             "chess960": self.start.mode().is_chess960(),
             "time_control": self.time_control,
         });
+        if !self.section.is_empty() {
+            message["section"] = json!(self.section);
+        }
+        message["board"] = json!(self.board);
         if desk {
+            message["signed"] = json!(self.signed);
+            message["adjourned"] = self.adjourned.clone();
             message["link"] = json!(self.link);
             message["profile"] = json!(self.profile);
             message["counts"] = self.counts.clone();

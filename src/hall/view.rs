@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use shakmaty::{Color, Piece, Square};
 
 use super::{
-    ClockView, Seq, TableId, TableInfo, Update, UpdateBody,
+    BoardKey, BoardView, ClockView, Seq, TableId, TableInfo, Update, UpdateBody,
     update::{ply_json, result_json},
 };
 use crate::{
@@ -56,6 +56,10 @@ pub struct View {
     pub round: Value,
     /// Desk only: the incident log, oldest first.
     pub incidents: Vec<Value>,
+    /// Desk only: the boards of the hall.
+    pub boards: BTreeMap<BoardKey, BoardView>,
+    /// Desk only: adjourned games that are at no table any more.
+    pub adjourned: Value,
 }
 
 impl View {
@@ -75,6 +79,10 @@ impl View {
             match &update.body {
                 UpdateBody::Round(round) => self.round = round.clone(),
                 UpdateBody::Incident(incident) => self.incidents.push(incident.clone()),
+                UpdateBody::Board(board) => {
+                    self.boards.insert(board.board.clone(), board.clone());
+                }
+                UpdateBody::Adjourned(games) => self.adjourned = games.clone(),
                 _ => {}
             }
             return;
@@ -136,7 +144,10 @@ impl View {
                 }
             }
             UpdateBody::Incident(incident) => self.incidents.push(incident.clone()),
-            UpdateBody::Answer(_) | UpdateBody::Round(_) => {}
+            UpdateBody::Answer(_)
+            | UpdateBody::Round(_)
+            | UpdateBody::Board(_)
+            | UpdateBody::Adjourned(_) => {}
         }
     }
 

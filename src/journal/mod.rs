@@ -4,6 +4,8 @@
 //! `synchronous=FULL`) before [`Journal::append`] returns, and only then may its updates be shown.
 //! A failed append is an error the caller must show; nothing is retried in silence.
 
+mod evidence;
+
 use std::{
     fs, io,
     os::unix::fs::MetadataExt,
@@ -12,6 +14,8 @@ use std::{
 };
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, backup, config::DbConfig, params};
+
+pub use evidence::{CutRow, write_cut};
 
 /// The layout this program writes, in SQLite's `user_version`.
 pub const VERSION: i64 = 1;

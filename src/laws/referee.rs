@@ -500,7 +500,7 @@ impl Referee {
     }
 
     /// What there is to say before anything has happened.
-    fn begin(&mut self, scene: &mut Scene<'_>) {
+    pub(super) fn begin(&mut self, scene: &mut Scene<'_>) {
         if std::mem::replace(&mut self.started, true) {
             return;
         }

@@ -37,7 +37,6 @@ use super::{
     ws::crowd::Crowd,
 };
 use crate::{
-    event::import::{ImportOptions, import_round},
     hall::{BoardKey, Command, EventSetup, RoundSetup, TableId, TableSetup},
     laws::{AlertState, Audience, Code, Entry},
     record::Timestamp,
@@ -61,6 +60,8 @@ pub(crate) struct DeskState {
     /// Served over TLS, so that the cookie can be kept to it.
     pub(crate) secure: bool,
     pub(crate) pgn: PgnCache,
+    /// Rounds that wait for a person.
+    pub(crate) imports: Arc<super::imports::Imports>,
 }
 
 type Shared = State<Arc<DeskState>>;
@@ -89,9 +90,10 @@ pub(crate) fn router(state: DeskState, body: usize) -> Router {
         .route("/api/v1/swap", post(swap))
         .route("/api/v1/delay", post(delay))
         .route("/api/v1/command", post(command))
-        .route("/api/v1/import", post(import))
         .route("/round/{round}/{file}", get(round_file))
         .merge(super::tools::routes())
+        .merge(super::desk_event::routes())
+        .merge(super::desk_adjourn::routes())
         .layer(middleware::from_fn_with_state(state.clone(), signed_in));
     Router::new()
         .merge(inside)
@@ -335,31 +337,6 @@ async fn page(request: Request) -> Result<Response, Problem> {
     pages::page(Site::Desk, request.method(), request.uri(), request.headers())
 }
 
-#[derive(Deserialize)]
-struct ImportQuery {
-    /// Which round, where a file holds several.
-    round: Option<u32>,
-}
-
-/// Reads a file of pairings and says what it mended. Nothing is set up before somebody has seen that
-/// and orders the round.
-async fn import(
-    Extension(who): Extension<Who>,
-    Query(query): Query<ImportQuery>,
-    body: Bytes,
-) -> Result<Json<Value>, Problem> {
-    who.may(&Command::Round { round: RoundSetup::default() }).map_err(Problem::forbidden)?;
-    let options = ImportOptions { round: query.round, ..ImportOptions::default() };
-    let read = tokio::task::spawn_blocking(move || import_round(&body, &options)).await;
-    match read {
-        Ok(Ok(imported)) => Ok(Json(json!(imported))),
-        Ok(Err(refused)) => {
-            Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "no round in it").detail(refused.to_string()))
-        }
-        Err(_) => Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the file could not be read")),
-    }
-}
-
 // Signing in.
 
 #[derive(Deserialize)]
@@ -402,7 +379,7 @@ fn set_cookie(response: &mut Response, token: &str, seconds: u32, secure: bool) 
 // Ordering.
 
 /// A JSON body, and said to be one: a form of another place's page cannot say that.
-fn parse<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Problem> {
+pub(super) fn parse<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Problem> {
     let media = headers.get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
     if !media.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json")) {
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "JSON expected")
@@ -411,7 +388,7 @@ fn parse<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Pr
     serde_json::from_slice(body).map_err(|fault| Problem::bad(fault.to_string()))
 }
 
-async fn order(state: &DeskState, who: Who, command: Command) -> Result<Response, Problem> {
+pub(super) async fn order(state: &DeskState, who: Who, command: Command) -> Result<Response, Problem> {
     who.may(&command).map_err(Problem::forbidden)?;
     let (reply, answer) = oneshot::channel();
     let busy = || {
@@ -469,7 +446,7 @@ struct DelayBody {
 }
 
 #[derive(Deserialize)]
-struct Nothing {}
+pub(super) struct Nothing {}
 
 orders! {
     entry(entry: Entry, table) => Command::Entry { table, entry };

@@ -9,7 +9,8 @@
 //! | `ws` | the stream's WebSocket |
 //! | `listen` | sockets, connections and their limits |
 //! | `access` | who may do what; `Host` and `Origin` |
-//! | `desk`, `report` | the arbiters' and operators' HTTP interface |
+//! | `desk`, `desk_event`, `desk_adjourn`, `report` | the arbiters' and operators' HTTP interface |
+//! | `imports` | rounds read from files, until a person takes them |
 //! | `public`, `pgn`, `cloud` | what anyone may read |
 //! | `livechess` | the `LiveChess` API for programs on this machine |
 //! | `pages`, `web` | the pages' files |
@@ -19,7 +20,10 @@ pub mod access;
 mod cloud;
 pub mod config;
 mod desk;
+mod desk_adjourn;
+mod desk_event;
 pub mod feed;
+pub mod imports;
 mod listen;
 mod livechess;
 mod metrics;
@@ -144,6 +148,7 @@ pub struct Serving {
     tokens: Arc<RwLock<Tokens>>,
     feeds: [Arc<Feed>; 2],
     desk_crowd: Arc<Crowd>,
+    imports: Arc<imports::Imports>,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -226,6 +231,7 @@ impl Serving {
             tokens: tokens.clone(),
             feeds: [desk_feed.clone(), public_feed.clone()],
             desk_crowd: desk_crowd.clone(),
+            imports: Arc::default(),
             stop,
             tasks,
         };
@@ -247,6 +253,7 @@ impl Serving {
                     metrics: metrics.clone(),
                     secure: listen.tls.is_some(),
                     pgn: pgn::PgnCache::default(),
+                    imports: serving.imports.clone(),
                 },
                 listen.limits.body,
             );
@@ -313,6 +320,12 @@ impl Serving {
                 }
             }
         });
+    }
+
+    /// Rounds that were read from files and wait for a person.
+    #[must_use]
+    pub fn imports(&self) -> Arc<imports::Imports> {
+        self.imports.clone()
     }
 
     /// Replaces all tokens: those made or revoked meanwhile count from the next request on, and streams

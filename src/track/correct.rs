@@ -44,6 +44,7 @@ impl Track {
                 (self.line.start.clone(), self.edited(&made, *index, None, true, at))
             }
             Correction::Append { plies } => (self.line.start.clone(), self.appended(&made, plies, at)),
+            Correction::Typed { plies } => (self.line.start.clone(), self.typed(&made, plies, at)),
             Correction::SetPosition { position } => {
                 self.remember();
                 self.set_position(at, position, out);
@@ -166,6 +167,23 @@ impl Track {
         let mut position = self.line.base.clone();
         for text in plies {
             let one = entered(&position, text.parse().ok()?, at)?;
+            position = one.play(&position);
+            entries.push(one);
+        }
+        Some(entries)
+    }
+
+    /// The entries of a typed game; those that stand already stay as they are.
+    fn typed(&self, made: &[Made], plies: &[String], at: Timestamp) -> Option<Vec<Made>> {
+        let mut entries = Vec::with_capacity(plies.len());
+        let mut position = self.line.start.clone();
+        let mut old = made.iter();
+        let mut same = true;
+        for text in plies {
+            let one = entered(&position, text.parse().ok()?, at)?;
+            let kept = old.next().filter(|old| same && old.step == one.step);
+            same = kept.is_some();
+            let one = kept.cloned().unwrap_or(Made { source: PlySource::Typed, ..one });
             position = one.play(&position);
             entries.push(one);
         }

@@ -80,6 +80,12 @@ pub enum Correction {
         /// The moves in order, in UCI.
         plies: Vec<String>,
     },
+    /// The whole game from its start, typed from a score sheet, in UCI. Plies that stand already keep
+    /// what is known of them; the others are marked as typed.
+    Typed {
+        /// The moves in order.
+        plies: Vec<String>,
+    },
     /// The game stands here now and goes on from here; what was recorded stays before it.
     SetPosition {
         /// The position, with the side to move.

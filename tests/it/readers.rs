@@ -127,7 +127,7 @@ pub(crate) fn lines(command: &mut Command) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
 }
 
-fn moves(value: &Value) -> Vec<String> {
+pub(crate) fn moves(value: &Value) -> Vec<String> {
     value["moves"]
         .as_array()
         .expect("moves")

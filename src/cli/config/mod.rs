@@ -2,6 +2,7 @@
 //!
 //! `config/arbiterd.toml` explains every key; a test reads it through here.
 
+mod imports;
 mod publish;
 mod reader;
 mod rules;
@@ -22,7 +23,7 @@ use reader::{Faults, Section};
 use crate::{
     daemon::Settings,
     event::Player,
-    hall::{BoardKey, EventSetup, MAX_TABLES, RoundSetup, TableId, TableSetup},
+    hall::{BoardKey, EventSetup, MAX_TABLES, RoundSetup, SectionSetup, TableId, TableSetup},
     laws::{Editions, TimeControl},
     link::{Make, Mode, PortConfig},
     record::{Position, Tags},
@@ -90,11 +91,13 @@ pub fn parse(text: &str, folder: &Path) -> Result<Settings, Vec<Fault>> {
     let mut event = event(&mut root, &editions, &mut faults);
     (event.options, event.editions) = (options, texts);
     let round = round(&mut root, &event, &editions, &mut faults);
+    let (round, watch) = imports::imports(&mut root, folder, &event, round, &mut faults);
     let settings = Settings {
         journal: folder.join("arbiterd.sqlite"),
         archive: None,
         event,
         round,
+        watch,
         ports: ports(&mut root, folder, &mut faults),
         serve: serve(&mut root, folder, &mut faults),
         publish: publish::publish(&mut root, folder, &mut faults),
@@ -139,7 +142,26 @@ fn event(root: &mut Section<'_>, editions: &Editions, faults: &mut Faults) -> Ev
     event.time_control = time_control(&mut section, faults).unwrap_or_default();
     event.rounds = section.number("rounds", 0..=99, faults).unwrap_or_default();
     event.delay_seconds = section.number("delay_seconds", 0..=3600, faults).unwrap_or_default();
+    event.latin_tags = section.flag("latin_tags", faults).unwrap_or_default();
+    event.auto_bind = section.flag("auto_bind", faults).unwrap_or_default();
     section.finish(faults);
+    for mut section in root.sections("section", faults) {
+        let offset = section.offset();
+        let id = section.parsed("id", "a short word of letters, digits and dashes", faults, word);
+        let setup = SectionSetup {
+            id: id.unwrap_or_default(),
+            name: section.text("name", faults).unwrap_or_default(),
+            profile: profile(&mut section, editions, faults),
+            time_control: time_control(&mut section, faults),
+            first_table: section.number("first_table", 0..=9999, faults).unwrap_or_default(),
+        };
+        section.finish(faults);
+        if setup.id.is_empty() || event.sections.iter().any(|other| other.id == setup.id) {
+            faults.at(offset, "a [[section]] needs an `id` of its own");
+        } else {
+            event.sections.push(setup);
+        }
+    }
     event
 }
 

@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File},
     io::{self, Write as _},
+    os::unix::fs::PermissionsExt as _,
     path::Path,
 };
 
@@ -12,6 +13,11 @@ use std::{
 /// # Errors
 /// Those of the disk; the old file is untouched then.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_for(path, bytes, None)
+}
+
+/// As [`replace`], with these permissions if any are given.
+pub(super) fn replace_for(path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut name = std::ffi::OsString::from(".");
@@ -20,6 +26,9 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = folder.join(name);
     let written = File::create(&part)
         .and_then(|mut file| {
+            if let Some(mode) = mode {
+                file.set_permissions(fs::Permissions::from_mode(mode))?;
+            }
             file.write_all(bytes)?;
             file.sync_data()
         })

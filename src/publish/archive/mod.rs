@@ -1,12 +1,18 @@
 //! The archive an organizer hands in, as the tree LiveChess users know: `tournament.json`,
-//! `round-N/index.json`, `round-N/game-M.pgn`, `round-N/games.pgn`.
+//! `round-N/index.json`, `round-N/game-M.pgn`, `round-N/games.pgn`; of an event with sections, one tree each.
+//! Beside a round's folder, and for the arbiters' eyes only (mode 0600), stand its incident report
+//! (`round-N.incidents.html`, `.md`, `.csv`) and, for appeals, its raw evidence (`round-N.evidence.sqlite`), both
+//! written when the round is closed.
 //!
 //! It is folded from the hall's updates, so the same journal gives the same bytes, live or exported.
 //! Files appear whole or not at all, and only those that changed are written. In a round's folder
 //! no other file ends in `.pgn`: upload programs take all that do.
 
 mod documents;
+mod evidence;
 mod files;
+mod log;
+pub mod report;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,8 +24,12 @@ use serde_json::Value;
 
 use crate::{
     hall::{TableId, TableStatus, TableView, Update, UpdateBody, View},
+    journal::{Journal, JournalError},
     record::pgn::write_game,
 };
+use evidence::RoundKey;
+use log::Log;
+use report::ReportHead;
 
 pub use documents::{index_document, tournament_document};
 pub use files::replace;
@@ -30,9 +40,18 @@ pub struct Archive {
     view: View,
     /// Tables whose game is not rendered as it stands now.
     stale: BTreeSet<TableId>,
-    rounds: BTreeMap<u32, RoundTexts>,
+    rounds: BTreeMap<RoundKey, RoundTexts>,
     /// Rounds that are not on disk as they are here.
-    unwritten: BTreeSet<u32>,
+    unwritten: BTreeSet<RoundKey>,
+    /// Which rounds are played, and their logs. Behind the public delay no incident comes here: the journal
+    /// has them.
+    log: Log,
+    /// Rounds whose report and evidence are to be written.
+    due: BTreeSet<RoundKey>,
+    /// Where the evidence comes from.
+    journal: Option<PathBuf>,
+    /// Report and evidence were written before in this run.
+    reported: bool,
     /// What is on disk, by path under the folder.
     on_disk: BTreeMap<String, Vec<u8>>,
     /// Only this round is written.
@@ -42,8 +61,8 @@ pub struct Archive {
 /// A round as it goes to disk.
 #[derive(Default)]
 struct RoundTexts {
-    /// By table.
-    games: BTreeMap<TableId, GameText>,
+    /// By their number in the round.
+    games: BTreeMap<u32, GameText>,
 }
 
 struct GameText {
@@ -67,6 +86,10 @@ impl Archive {
             stale: BTreeSet::new(),
             rounds: BTreeMap::new(),
             unwritten: BTreeSet::new(),
+            log: Log::default(),
+            due: BTreeSet::new(),
+            journal: None,
+            reported: false,
             on_disk: BTreeMap::new(),
             only: None,
         }
@@ -76,6 +99,13 @@ impl Archive {
     #[must_use]
     pub fn only_round(mut self, round: Option<u32>) -> Self {
         self.only = round;
+        self
+    }
+
+    /// Takes the rounds' evidence from this journal.
+    #[must_use]
+    pub fn with_journal(mut self, journal: PathBuf) -> Self {
+        self.journal = Some(journal);
         self
     }
 
@@ -100,9 +130,25 @@ impl Archive {
             if let Some(table) = update.table.filter(|_| changes) {
                 self.stale.insert(table);
             }
-            if matches!(update.body, UpdateBody::Round(_)) {
-                self.unwritten.extend(self.rounds.keys().next_back());
+            self.due.extend(self.log.take(update));
+            match &update.body {
+                UpdateBody::Round(_) => self.unwritten.extend(self.rounds.keys().next_back().cloned()),
+                UpdateBody::Ply { .. } | UpdateBody::Undo { .. } | UpdateBody::Result(_) => {
+                    self.corrected_late(update.table);
+                }
+                _ => {}
             }
+        }
+    }
+
+    /// A game of a round that is over was changed: its report is to be written again.
+    fn corrected_late(&mut self, table: Option<TableId>) {
+        let Some(info) = table.and_then(|table| self.view.tables.get(&table)).map(|view| &view.info) else {
+            return;
+        };
+        let key = (info.section.clone(), info.round);
+        if !self.log.is_open(&key) && self.rounds.contains_key(&key) {
+            self.due.insert(key);
         }
     }
 
@@ -116,21 +162,92 @@ impl Archive {
         }
         let mut first_fault = None;
         for round in self.unwritten.clone() {
-            let wanted = self.only.is_none_or(|only| only == round);
-            match if wanted { self.write_round(round) } else { Ok(()) } {
+            match if self.wants(&round) { self.write_round(&round) } else { Ok(()) } {
                 Ok(()) => {
                     self.unwritten.remove(&round);
                 }
                 Err(error) => first_fault = first_fault.or(Some(error)),
             }
         }
-        if !self.rounds.is_empty() {
-            let document = self.tournament();
-            if let Err(error) = self.put("tournament.json", document) {
+        let sections: BTreeSet<String> = self.rounds.keys().map(|(section, _)| section.clone()).collect();
+        for section in sections {
+            let document = self.tournament(&section);
+            if let Err(error) = self.put(&under(&section, "tournament.json"), document, None) {
                 first_fault = first_fault.or(Some(error));
             }
         }
+        if let Err(error) = self.write_reports() {
+            first_fault = first_fault.or(Some(error));
+        }
         first_fault.map_or(Ok(()), Err)
+    }
+
+    /// Writes everything, also the reports and the evidence of rounds that are not over.
+    ///
+    /// # Errors
+    /// The first fault of the disk.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.due.extend(self.log.running.iter().map(|(section, (number, _))| (section.clone(), *number)));
+        self.due.extend(self.rounds.keys().filter(|_| !self.reported).cloned());
+        self.write()
+    }
+
+    fn wants(&self, (_, round): &RoundKey) -> bool {
+        self.only.is_none_or(|only| only == *round)
+    }
+
+    /// The report and the evidence of rounds that ended or were corrected since.
+    fn write_reports(&mut self) -> io::Result<()> {
+        let mut due = std::mem::take(&mut self.due);
+        due.retain(|round| self.wants(round) && self.rounds.contains_key(round));
+        if due.is_empty() {
+            return Ok(());
+        }
+        // After a restart all earlier rounds are told of again; their report and evidence are on the disk.
+        if !self.reported {
+            due.retain(|key| {
+                self.log.running.get(&key.0).is_some_and(|now| now.0 == key.1)
+                    || !self.folder.join(evidence::path_of(key)).exists()
+            });
+        }
+        let written = self.write_reports_of(&due);
+        self.reported = true;
+        if written.is_err() {
+            self.due = due;
+        }
+        written
+    }
+
+    fn write_reports_of(&mut self, due: &BTreeSet<RoundKey>) -> io::Result<()> {
+        let mut incidents = None;
+        if let Some(journal) = &self.journal {
+            let told = !self.log.incidents.is_empty();
+            let written = Journal::open_read_only(journal)
+                .and_then(|journal| evidence::write(&journal, &self.folder, due, !told));
+            incidents = written.map_err(|error| match error {
+                JournalError::Open { source, .. } => source,
+                other => io::Error::other(other),
+            })?;
+        }
+        for key in due {
+            let (section, number) = key;
+            let name = |kind: &str| under(section, &format!("round-{number}.incidents.{kind}"));
+            let log = incidents.as_ref().unwrap_or(&self.log.incidents).get(key).cloned().unwrap_or_default();
+            let round = self.rounds.get(key);
+            let date = round.and_then(|round| round.games.values().find_map(|game| game.date.clone()));
+            let event = self.view.round["event"]["name"].as_str().unwrap_or_default();
+            let event = if section.is_empty() { event.to_owned() } else { format!("{event} ({section})") };
+            let head = ReportHead { event, round: *number, date };
+            let files = [
+                ("csv", report::csv(&log)),
+                ("md", report::markdown(&head, &log)),
+                ("html", report::html(&head, &log)),
+            ];
+            for (kind, bytes) in files {
+                self.put(&name(kind), bytes, Some(0o600))?;
+            }
+        }
+        Ok(())
     }
 
     fn render(&mut self, table: TableId) {
@@ -149,57 +266,70 @@ impl Archive {
             live,
             board: view.info.link.board.as_ref().map_or_else(String::new, |board| board.0.clone()),
         };
+        let key = (view.info.section.clone(), view.info.round);
+        let board = if view.info.board == 0 { table.0 } else { view.info.board };
         // A game moved to another round leaves the one it was in.
-        for (number, round) in &mut self.rounds {
-            let moved = *number != view.info.round
-                && round.games.get(&table).is_some_and(|old| same_game(&old.pgn, &text.pgn));
+        for (other, round) in &mut self.rounds {
+            let moved =
+                *other != key && round.games.get(&board).is_some_and(|old| same_game(&old.pgn, &text.pgn));
             if moved {
-                round.games.remove(&table);
-                self.unwritten.insert(*number);
+                round.games.remove(&board);
+                self.unwritten.insert(other.clone());
             }
         }
-        let round = self.rounds.entry(view.info.round).or_default();
-        round.games.insert(table, text);
-        self.unwritten.insert(view.info.round);
+        let round = self.rounds.entry(key.clone()).or_default();
+        round.games.insert(board, text);
+        self.unwritten.insert(key);
     }
 
-    fn write_round(&mut self, number: u32) -> io::Result<()> {
-        let Some(round) = self.rounds.get(&number) else { return Ok(()) };
-        let folder = format!("round-{number}");
+    fn write_round(&mut self, key: &RoundKey) -> io::Result<()> {
+        let Some(round) = self.rounds.get(key) else { return Ok(()) };
+        let folder = under(&key.0, &format!("round-{}", key.1));
         let mut all = String::new();
         let mut out = Vec::new();
-        for (table, game) in &round.games {
+        for (board, game) in &round.games {
             all.push_str(&game.pgn);
-            out.push((format!("{folder}/game-{table}.pgn"), game.pgn.clone().into_bytes()));
+            out.push((format!("{folder}/game-{board}.pgn"), game.pgn.clone().into_bytes()));
         }
         let date = round.games.values().find_map(|game| game.date.as_deref());
         let index = index_document(date, round.games.values().map(|game| game.entry.clone()));
         out.push((format!("{folder}/games.pgn"), all.into_bytes()));
         out.push((format!("{folder}/index.json"), documents::bytes(&index)));
         for (path, bytes) in out {
-            self.put(&path, bytes)?;
+            self.put(&path, bytes, None)?;
         }
         Ok(())
     }
 
-    fn tournament(&self) -> Vec<u8> {
-        let last = self.rounds.keys().next_back().copied().unwrap_or(0);
+    fn tournament(&self, section: &str) -> Vec<u8> {
+        let of = |number: u32| self.rounds.get(&(section.to_owned(), number)).map(|round| &round.games);
+        let own = self.rounds.keys().filter(|(id, _)| id == section);
+        let last = own.map(|(_, number)| *number).max().unwrap_or(0);
         let rounds: Vec<(usize, usize)> = (1..=last)
             .map(|number| {
-                let games = self.rounds.get(&number).map(|round| &round.games);
+                let games = of(number);
                 let live = games.map_or(0, |games| games.values().filter(|game| game.live).count());
                 (games.map_or(0, BTreeMap::len), live)
             })
             .collect();
-        let boards: Vec<&str> = self
-            .rounds
-            .get(&last)
-            .map(|round| round.games.values().map(|game| game.board.as_str()).collect())
+        let boards: Vec<&str> = of(last)
+            .map(|games| games.values().map(|game| game.board.as_str()).collect())
             .unwrap_or_default();
-        documents::bytes(&tournament_document(&self.view.round["event"], &rounds, &boards))
+        let mut event = self.view.round["event"].clone();
+        let sections = event["sections"].as_array().cloned().unwrap_or_default();
+        if let Some(known) = sections.iter().find(|known| known["id"] == section) {
+            let name = [&event["name"], &known["name"]].map(|name| name.as_str().unwrap_or_default());
+            event["name"] = name.join(" - ").trim_matches([' ', '-']).into();
+            let id = event["id"].as_str().unwrap_or_default();
+            event["id"] = format!("{id}-{section}").trim_matches('-').into();
+            if known["time_control"].is_string() {
+                event["time_control"] = known["time_control"].clone();
+            }
+        }
+        documents::bytes(&tournament_document(&event, &rounds, &boards))
     }
 
-    fn put(&mut self, path: &str, bytes: Vec<u8>) -> io::Result<()> {
+    fn put(&mut self, path: &str, bytes: Vec<u8>, mode: Option<u32>) -> io::Result<()> {
         if self.on_disk.get(path) == Some(&bytes) {
             return Ok(());
         }
@@ -207,11 +337,21 @@ impl Archive {
         // After a restart the disk is ahead of this memory.
         let same = !self.on_disk.contains_key(path) && std::fs::read(&full).is_ok_and(|old| old == bytes);
         if !same {
-            replace(&full, &bytes)?;
+            files::replace_for(&full, &bytes, mode)?;
         }
         self.on_disk.insert(path.to_owned(), bytes);
         Ok(())
     }
+}
+
+/// A path in the tree of a section. Its id is a word of letters and digits; whatever else it is, it leads
+/// nowhere.
+fn under(section: &str, path: &str) -> String {
+    let word: String = section
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' })
+        .collect();
+    if word.is_empty() { path.to_owned() } else { format!("{word}/{path}") }
 }
 
 /// It is being played and its board speaks.

@@ -167,7 +167,10 @@ impl Who {
             (Role::ReadOnly, _) => refuse("an operator or an arbiter"),
             (
                 Role::Arbiter,
-                Command::Entry { table, .. } | Command::Correct { table, .. } | Command::Mute { table, .. },
+                Command::Entry { table, .. }
+                | Command::Correct { table, .. }
+                | Command::Resume { table, .. }
+                | Command::Mute { table, .. },
             ) => {
                 if self.tables.as_ref().is_none_or(|own| own.contains(table)) {
                     Ok(())
