@@ -1,10 +1,14 @@
 //! The decoding bench: games played by simulated hands in virtual time, read back by the tracker.
 //!
-//! `cargo bench --bench decoding` plays the games of `../shared/games` (or the folder named in
+//! `cargo bench --bench decoding` plays games of `../shared/games` (or the folder named in
 //! `ARBITERD_GAMES`; a few famous ones where there is none) at every level of play, with fixed
-//! seeds, and prints how many were read exactly and what was wrong, and then the tracker's speed.
-//! Behind `--` may stand levels (`human`), `games=N` for only so many, `seed=S`, `show` to name
-//! every game that is not exact.
+//! seeds, and prints how many were read exactly and what was wrong, then the tracker's speed and
+//! memory. It takes 118 games spread over all files; behind `--` may stand `all` for every game,
+//! `games=N` for so many, levels (`human`), `seed=S`, `show` to name every game that is not exact.
+//!
+//! The board is driven as the daemon's driver does it (`sim::VirtualBoard`), with the dumps that the
+//! tracker asks for. *Flagged*: not exact, but a `position-…` finding came before the first wrong ply
+//! was confirmed. *Needs*: findings for which somebody has to look.
 
 #![expect(
     clippy::print_stdout,
@@ -19,11 +23,14 @@ use std::{
 
 use arbiterd::{
     record::Timestamp,
-    sim::{Level, PlayedGame, SimGame, VirtualOptions, famous_games, play_all},
+    sim::{Level, PlayedGame, SimGame, VirtualBoard, VirtualOptions, famous_games, script_of},
     track::{Cause, ClockSense, Evidence, Finding, Track, TrackedPly},
     wire::{ClockState, Observation},
 };
 use shakmaty::{Color, uci::UciMove};
+
+/// Games that are played when nothing else is said.
+const DEFAULT_GAMES: usize = 118;
 
 /// What came of one game.
 #[derive(Default)]
@@ -39,6 +46,7 @@ struct Outcome {
     delays: Vec<i64>,
     observations: usize,
     spent: Duration,
+    memory: usize,
     line: Vec<UciMove>,
     first_wrong: Option<(usize, i64)>,
 }
@@ -73,32 +81,40 @@ fn evidence_of(
     }
 }
 
-fn follow(truth: &PlayedGame, observations: &[(i64, Observation)]) -> Outcome {
+fn follow(truth: &PlayedGame, mut board: VirtualBoard) -> Outcome {
     let mut track = Track::new(&truth.start);
-    let mut outcome =
-        Outcome { plies: truth.plies.len(), observations: observations.len(), ..Outcome::default() };
+    let mut outcome = Outcome { plies: truth.plies.len(), ..Outcome::default() };
     let (mut running, mut clock) = (None, false);
     let mut line: Vec<TrackedPly> = Vec::new();
     let mut confirmed = 0;
     let mut found: Vec<(i64, Finding)> = Vec::new();
     let mut out = Vec::new();
-    for (at, observation) in observations {
-        let all = evidence_of(observation, &track, &mut running, &mut clock);
+    let mut end = 0;
+    loop {
+        // Deadlines are served at their own times, and what the tracker asks of the board is asked
+        // then.
+        let due = track.next_deadline().map_or(i64::MAX, Timestamp::millis);
+        let (at, all) = match board.next(due) {
+            Some((at, observation)) => {
+                outcome.observations += 1;
+                end = end.max(at);
+                (at, evidence_of(&observation, &track, &mut running, &mut clock))
+            }
+            None if due > end + 60_000 => break,
+            None => (due, Vec::new()),
+        };
         let began = Instant::now();
-        // Deadlines are served at their own times.
-        while let Some(due) = track.next_deadline().filter(|due| due.millis() <= *at) {
-            track.advance(due, &mut out);
-            found.extend(out.drain(..).map(|finding| (due.millis(), finding)));
-        }
+        track.advance(Timestamp::from_millis(at), &mut out);
         for evidence in &all {
-            track.observe(Timestamp::from_millis(*at), evidence, &mut out);
+            track.observe(Timestamp::from_millis(at), evidence, &mut out);
         }
         outcome.spent += began.elapsed();
-        found.extend(out.drain(..).map(|finding| (*at, finding)));
+        outcome.memory = outcome.memory.max(track.footprint());
+        if out.iter().any(|finding| matches!(finding, Finding::WantsDump)) {
+            board.ask_dump(at);
+        }
+        found.extend(out.drain(..).map(|finding| (at, finding)));
     }
-    let end = observations.last().map_or(0, |(at, _)| *at) + 60_000;
-    track.advance(Timestamp::from_millis(end), &mut out);
-    found.extend(out.drain(..).map(|finding| (end, finding)));
     let mut asked_at = i64::MAX;
     for (at, finding) in found {
         match finding {
@@ -167,12 +183,14 @@ fn games(limit: usize) -> Vec<SimGame> {
 
 fn main() {
     let mut levels: Vec<Level> = Vec::new();
-    let (mut limit, mut first_seed, mut show) = (usize::MAX, 1, false);
+    let (mut limit, mut first_seed, mut show) = (DEFAULT_GAMES, 1, false);
     for word in std::env::args().skip(1) {
         if let Some(number) = word.strip_prefix("games=") {
             limit = number.parse().unwrap_or(usize::MAX);
         } else if let Some(number) = word.strip_prefix("seed=") {
             first_seed = number.parse().unwrap_or(1);
+        } else if word == "all" {
+            limit = usize::MAX;
         } else if word == "show" {
             show = true;
         } else if let Ok(level) = word.parse() {
@@ -184,16 +202,23 @@ fn main() {
     }
     let games = games(limit);
     println!("{} games", games.len());
-    let (mut all_observations, mut all_spent) = (0, Duration::ZERO);
+    let (mut all_observations, mut all_spent, mut memory) = (0, Duration::ZERO, 0);
     for level in levels {
         let began = Instant::now();
         let mut all: Vec<Outcome> = Vec::new();
+        let mut pace: Vec<u64> = Vec::new();
         for (index, game) in games.iter().enumerate() {
             let seed = first_seed + index as u64;
-            let (observations, script) =
-                play_all(std::slice::from_ref(game), &VirtualOptions::new(level, seed));
+            let options = VirtualOptions::new(level, seed);
+            let script = script_of(std::slice::from_ref(game), &options);
             let Some(truth) = script.games.first() else { continue };
-            let outcome = follow(truth, &observations);
+            let outcome = follow(truth, VirtualBoard::new(&script, &options));
+            pace.extend(
+                truth
+                    .plies
+                    .windows(2)
+                    .filter_map(|pair| Some(pair[1].pressed_ms?.saturating_sub(pair[0].pressed_ms?))),
+            );
             if show && (!outcome.exact || outcome.wrong_confirmed > 0 || outcome.needs > 0) {
                 let differs = outcome.line.iter().zip(&truth.plies).position(|(a, b)| *a != b.uci);
                 println!(
@@ -219,27 +244,43 @@ fn main() {
         let mut delays: Vec<i64> = all.iter().flat_map(|game| game.delays.iter().copied()).collect();
         delays.sort_unstable();
         let quantile = |q: f64| delays.get(((delays.len() as f64 - 1.0) * q) as usize).copied().unwrap_or(0);
+        pace.sort_unstable();
+        let plies = sum(|game| game.plies);
+        let observations = sum(|game| game.observations);
+        let spent = all.iter().map(|game| game.spent).sum::<Duration>();
         println!(
-            "{:6} games {} exact {} ({:.2} %), flagged {flagged}, silently wrong {silent}; of {} plies {} wrong when confirmed, {} confirmed then revised, {} provisional then revised; needs {:.2} per 100 games; press to confirmation median {} ms, 99 % {} ms; {:.0} games/s",
+            "{:6} games exact {exact} of {} ({:.2} %), others flagged {flagged}, silently wrong {silent}",
             level.name(),
             all.len(),
-            exact,
             100.0 * exact as f64 / all.len().max(1) as f64,
-            sum(|game| game.plies),
+        );
+        println!(
+            "       plies wrong when confirmed {} of {plies}; confirmed and revised {}; shown and later revised {}",
             sum(|game| game.wrong_confirmed),
             sum(|game| game.confirmed_revised),
             sum(|game| game.provisional_revised),
+        );
+        println!(
+            "       needs for an operator {:.2} per 100 games; press to confirmation median {} ms, 99 % {} ms",
             100.0 * sum(|game| game.needs) as f64 / all.len().max(1) as f64,
             quantile(0.5),
             quantile(0.99),
+        );
+        println!(
+            "       from press to press {:.0} ms on average, median {} ms; {:.0} observations a second; {:.0} games a second",
+            pace.iter().sum::<u64>() as f64 / pace.len().max(1) as f64,
+            pace.get(pace.len() / 2).copied().unwrap_or(0),
+            observations as f64 / spent.as_secs_f64().max(1e-9),
             all.len() as f64 / began.elapsed().as_secs_f64(),
         );
-        all_observations += sum(|game| game.observations);
-        all_spent += all.iter().map(|game| game.spent).sum::<Duration>();
+        memory = memory.max(all.iter().map(|game| game.memory).max().unwrap_or(0));
+        all_observations += observations;
+        all_spent += spent;
     }
     println!(
         "tracker: {all_observations} observations in {:.2} s: {:.0} a second",
         all_spent.as_secs_f64(),
         all_observations as f64 / all_spent.as_secs_f64().max(1e-9)
     );
+    println!("memory of a table's tracker: {:.1} kB at the most", memory as f64 / 1024.0);
 }

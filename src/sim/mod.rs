@@ -44,4 +44,4 @@ pub use millennium::Millennium;
 pub use pty::Pty;
 pub use sensor::Sensor;
 pub use sim_hall::{HallOptions, Progress, SimHall, SimPort, default_dir, port_name};
-pub use virtual_play::{VirtualOptions, observe, play_all, play_virtual};
+pub use virtual_play::{VirtualBoard, VirtualOptions, observe, play_all, play_virtual, script_of};

@@ -53,6 +53,8 @@ pub(super) struct Eyes {
     blind: Bitboard,
     /// The last changes.
     trace: VecDeque<Seen>,
+    /// What is being taken is a dump.
+    pub(super) dumping: bool,
 }
 
 /// A square was seen to change.
@@ -62,6 +64,8 @@ pub(super) struct Seen {
     pub(super) square: Square,
     pub(super) was: Option<Piece>,
     pub(super) now: Option<Piece>,
+    /// A dump told of it: its own update was lost, and it is older than a scan.
+    pub(super) dumped: bool,
 }
 
 /// Changes that are remembered: more than hands can do within a few moves.
@@ -80,6 +84,7 @@ impl Eyes {
             faults: Faults::default(),
             blind: Bitboard::EMPTY,
             trace: VecDeque::new(),
+            dumping: false,
         }
     }
 
@@ -109,7 +114,7 @@ impl Eyes {
         if self.trace.len() == TRACE {
             self.trace.pop_front();
         }
-        self.trace.push_back(Seen { at, square: game, was, now });
+        self.trace.push_back(Seen { at, square: game, was, now, dumped: self.dumping });
         self.refresh(game);
         Some(Change { square: game, was, now })
     }
@@ -175,6 +180,16 @@ impl Eyes {
     /// When the last change was seen.
     pub(super) fn now(&self) -> Timestamp {
         self.trace.back().map_or(Timestamp::from_millis(i64::MIN / 2), |seen| seen.at)
+    }
+
+    /// Bytes held by the trace.
+    pub(super) fn trace_bytes(&self) -> usize {
+        self.trace.capacity() * size_of::<Seen>()
+    }
+
+    /// The last change was a man's arrival.
+    pub(super) fn landed_last(&self) -> bool {
+        self.trace.back().is_some_and(|seen| seen.now.is_some())
     }
 
     /// The changes since then, oldest first.

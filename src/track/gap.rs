@@ -69,6 +69,7 @@ impl Track {
             self.setup.armed = false;
         }
         let mut any = false;
+        self.eyes.dumping = true;
         for square in BoardSquare::all() {
             let content = squares.get(square);
             if self.eyes.raw().get(square) == content {
@@ -82,6 +83,7 @@ impl Track {
                 self.changed(at, change, out);
             }
         }
+        self.eyes.dumping = false;
         if back {
             self.last_change = at;
             self.after_gap(at, out);

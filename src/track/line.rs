@@ -3,6 +3,8 @@
 //! Confirmed plies are kept as moves only; positions are played out again when a person corrects
 //! something. The open plies, which may still change, carry their positions (see `readings`).
 
+use std::collections::VecDeque;
+
 use shakmaty::{Board, Move, uci::UciMove};
 
 use super::TrackedPly;
@@ -77,7 +79,13 @@ pub(super) struct Line {
     pub(super) count: usize,
     /// When the last ply was made.
     pub(super) base_at: Timestamp,
+    /// The last confirmed plies with the positions before them, oldest first: what is read now may
+    /// still belong to them.
+    pub(super) recent: VecDeque<(Position, Made)>,
 }
+
+/// Confirmed plies whose traces may mix with what is read now.
+const RECENT: usize = 3;
 
 impl Line {
     pub(super) fn new(start: &Position) -> Self {
@@ -88,13 +96,31 @@ impl Line {
             before: None,
             count: 0,
             base_at: Timestamp::from_millis(i64::MIN / 2),
+            recent: VecDeque::new(),
         }
+    }
+
+    /// Bytes held by the lists.
+    pub(super) fn bytes(&self) -> usize {
+        let boxed = self.made.iter().map(|made| match &made.step {
+            Step::Move(_) => 0,
+            Step::Irregular { .. } => size_of::<Board>(),
+            Step::Base(_) => size_of::<Position>(),
+        });
+        self.made.capacity() * size_of::<Made>()
+            + self.recent.capacity() * size_of::<(Position, Made)>()
+            + boxed.sum::<usize>()
     }
 
     /// A ply is confirmed.
     pub(super) fn push(&mut self, made: Made, after: Position) {
         self.base_at = made.made_at;
-        self.before = Some(std::mem::replace(&mut self.base, after));
+        let before = std::mem::replace(&mut self.base, after);
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back((before.clone(), made.clone()));
+        self.before = Some(before);
         self.made.push(made);
         self.count += 1;
     }
@@ -109,6 +135,7 @@ impl Line {
         }
         self.base = position;
         self.before = None;
+        self.recent.clear();
         self.base_at = at;
     }
 

@@ -17,8 +17,8 @@
 //!   from.
 //! * **Readings and their cost.** At each change the thread weighs what could explain *everything*
 //!   since the last confirmed ply: the line as it is; one more ply; the last plies replaced by
-//!   another move of the same hand; plies taken back; two plies whose updates came mixed; several
-//!   plies woven into one another (`weave`). A move counts only if it is *complete*: every square
+//!   another move of the same hand; plies taken back; two plies whose updates came mixed. A move
+//!   counts only if it is *complete*: every square
 //!   it changes reads as it should (`moves`). A reading costs so much for each ply, for each square
 //!   that still differs (a man in a hand little; a captured man beside its square little; a man
 //!   that nothing put there much), for each arrival in the stream that it leaves over or lacks, and
@@ -32,6 +32,16 @@
 //!   1.5 s later what stands there is named (`irregular`) and *held*: the board may return to the
 //!   position before, the move may be put right, or the other side may play on from it, and then
 //!   the irregular ply stands. Without a clock a reply that has been released confirms.
+//! * **In a scramble whole stories are compared** (`scramble`). When a reply stands before the press
+//!   is heard, or presses pile up, all lines that the readings bear out, from a few confirmed plies
+//!   back, are searched, the cleanest beginning first (`lattice`), and each is held against the
+//!   whole evidence (`ledger`): every square's readings are aligned with the contents that the line
+//!   gives it; a change read at `t` was made within the scan before `t`; plies take their time and
+//!   follow one another; presses come one a ply. So a man that was covered by the reply, or went on
+//!   before the scan came round, can be inferred. A ply stands when every other story is much
+//!   worse; while one comes near it waits, up to 4 s after its press, and then it is told with its
+//!   rivals (`Finding::Gap`) before it stands. The search is bounded: where it is cut short nothing
+//!   is taken for sure.
 //! * **Dumps are the truth**, updates are hints: a dump is taken as changes of all squares that
 //!   were missed. Where the board stays unexplained a short exhaustive search is made, and a dump
 //!   asked for. After a gap in the link, a line is bridged only if exactly one shortest legal
@@ -57,15 +67,18 @@ mod faults;
 mod finding;
 mod gap;
 mod irregular;
+mod lattice;
+mod ledger;
 mod line;
 mod memory;
 mod moves;
 mod press;
+mod scramble;
 mod setup;
+mod size;
 mod threads;
 mod tracker;
 mod trouble;
-mod weave;
 
 pub use evidence::{ClockSense, Correction, Evidence};
 pub use finding::{AtPress, Cause, Finding, Irregular, SquareDiff, SquareFault, TrackedPly};

@@ -11,6 +11,7 @@ use shakmaty::{Bitboard, Board, Color, Move, uci::UciMove};
 use super::{
     AtPress, Cause, Finding, Irregular, Track,
     irregular::classify,
+    ledger::Pressed,
     line::{Made, Step},
     moves::{Stale, complete},
     threads::{Open, Thread},
@@ -21,6 +22,8 @@ use crate::record::{PlySource, Position, Timestamp};
 pub(super) const SCAN: i64 = 300;
 /// How far the clock's data may be behind or ahead of the squares.
 pub(super) const SKEW: i64 = 1_000;
+/// The clock's data and a late press after a reply, together.
+const LATE: i64 = 1_800;
 /// A hand that let go so long ago does not go on.
 const LET_GO: i64 = 1_500;
 /// The grace for a man put down after the press.
@@ -36,6 +39,10 @@ const TWO_SCANS: i64 = 600;
 /// What may be left unexplained (see `threads`) where the line is taken to be sound: a man or two in
 /// hands.
 const CALM: u32 = 10;
+/// So long a press waits at the most for one story to win, in ms.
+const PATIENCE: i64 = 4_000;
+/// … and is looked at again after so long, in ms.
+const AGAIN: i64 = 300;
 /// Presses that wait at the most.
 const WAITING: usize = 32;
 
@@ -66,6 +73,8 @@ pub(super) struct Presses {
     upto: usize,
     /// How often in a row a press named the wrong side.
     wrong: u8,
+    /// Nothing is settled before: two stories are too near to each other.
+    patience: Option<Timestamp>,
 }
 
 /// What a press belongs to.
@@ -81,6 +90,34 @@ enum Target {
 impl Presses {
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
+    }
+
+    /// Presses that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The presses that wait, by the sides that they belong to.
+    pub(super) fn pending(&self) -> impl Iterator<Item = Pressed> {
+        let other = self.wrong >= 2;
+        self.waiting
+            .iter()
+            .map(move |press| Pressed { at: press.at, by: if other { !press.by } else { press.by } })
+    }
+
+    /// Plies before this one are pressed.
+    pub(super) fn upto(&self) -> usize {
+        self.upto
+    }
+
+    /// Nothing is settled before this moment.
+    pub(super) fn patience(&self) -> Option<Timestamp> {
+        self.patience
+    }
+
+    /// Two stories are too near to each other: looks again later.
+    pub(super) fn wait(&mut self, at: Timestamp) {
+        self.patience = Some(at.plus(AGAIN));
     }
 
     /// When the first press that waits came.
@@ -107,11 +144,12 @@ impl Presses {
     /// When the first waiting press is settled.
     pub(super) fn due(&self, track: &Track) -> Option<Timestamp> {
         let press = self.waiting.front()?;
-        Some(match track.target(press) {
+        let due = match track.target(press) {
             Target::Ply(index) => track.settled_at(press, index),
             Target::Unchanged => press.at.plus(SKEW),
             Target::Unexplained => track.judged_at(press),
-        })
+        };
+        Some(self.patience.map_or(due, |patience| due.max(patience)))
     }
 }
 
@@ -135,7 +173,7 @@ impl Track {
             }
         }
         if self.presses.waiting.len() == WAITING {
-            self.settle_first(at, out);
+            self.settle_first(at, true, out);
         }
         self.presses.waiting.push_back(Press { at, by, lever: true });
         if !self.diff().is_empty() {
@@ -146,7 +184,13 @@ impl Track {
 
     /// The clock was set going for `side`, not by a press: what the other side has played counts.
     pub(super) fn set_going(&mut self, at: Timestamp, side: Color, out: &mut Vec<Finding>) {
-        if self.playing() && !self.shown.is_empty() && self.tip().turn() == side {
+        // The clock's start may be told as late as its presses: plies made since are pressed later.
+        let calm = self.threads[0].open.last().is_some_and(|last| at.since(last.made.made_at) >= LATE);
+        if self.playing()
+            && !self.shown.is_empty()
+            && self.tip().turn() == side
+            && (self.shown.len() == 1 || calm)
+        {
             self.presses.waiting.push_back(Press { at, by: !side, lever: false });
             self.serve_presses(at, out);
         }
@@ -166,10 +210,11 @@ impl Track {
         let by = if self.presses.wrong >= 2 { !press.by } else { press.by };
         let end = self.line.count + self.threads[0].open.len();
         let first = self.presses.upto.max(self.line.count.saturating_sub(1));
-        // The clock may be up to 1 s late: of several plies made since then it is the first one's.
+        // The clock may be up to 1 s late, and a press in a hurry, too: of several plies made since
+        // then it is the first one's.
         let recent = |index: &usize| {
             let open = index.checked_sub(self.line.count).and_then(|open| self.threads[0].open.get(open));
-            open.is_some_and(|open| press.at.since(open.made.made_at) < SKEW)
+            open.is_some_and(|open| press.at.since(open.made.made_at) < LATE)
         };
         let his = || (first..end).filter(|index| self.player(*index) == Some(by));
         if let Some(index) = his().find(recent).or_else(|| his().next_back()) {
@@ -269,14 +314,14 @@ impl Track {
     /// Settles the presses whose time has come.
     pub(super) fn serve_presses(&mut self, now: Timestamp, out: &mut Vec<Finding>) {
         while self.playing() && self.presses.due(self).is_some_and(|due| due <= now) {
-            self.settle_first(now, out);
+            self.settle_first(now, false, out);
         }
     }
 
     /// Settles all presses now.
     pub(super) fn settle_presses(&mut self, now: Timestamp, out: &mut Vec<Finding>) {
         while self.playing() && !self.presses.is_empty() {
-            self.settle_first(now, out);
+            self.settle_first(now, true, out);
         }
     }
 
@@ -294,13 +339,41 @@ impl Track {
             && self.last_change <= press.at
             && (self.steady() || at.since(press.at) >= SKEW || self.promotion_unread())
         {
-            self.settle_first(at, out);
+            self.settle_first(at, true, out);
         }
     }
 
-    fn settle_first(&mut self, now: Timestamp, out: &mut Vec<Finding>) {
+    /// Settles the first press. Unless it must be now, it waits while another story comes near.
+    fn settle_first(&mut self, now: Timestamp, must: bool, out: &mut Vec<Finding>) {
         let Some(press) = self.presses.waiting.front().copied() else { return };
-        match self.target(&press) {
+        self.presses.patience = None;
+        let target = self.target(&press);
+        if !must && now < press.at.plus(PATIENCE) {
+            let sure = match target {
+                Target::Ply(index) if index >= self.line.count => {
+                    self.sure(index + 1 - self.line.count, now, out)
+                }
+                Target::Unexplained => self.sure(0, now, out),
+                _ => Some(true),
+            };
+            match sure {
+                Some(true) => {}
+                Some(false) => {
+                    self.presses.patience = Some(now.plus(AGAIN));
+                    return;
+                }
+                None => {
+                    self.presses.patience = Some(now.plus(1));
+                    return;
+                }
+            }
+        } else if let Target::Ply(index) = target
+            && index >= self.line.count
+            && self.sure(index + 1 - self.line.count, now, out) == Some(false)
+        {
+            self.name_stories(now, index + 1 - self.line.count, out);
+        }
+        match target {
             Target::Ply(index) => {
                 // The board is quiet and tells another story than the line: somebody should look
                 // before the ply stands.

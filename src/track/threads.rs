@@ -14,7 +14,6 @@ use super::{
     line::{Made, Step},
     moves::{Complete, Stale, View, complete, origin, overlaid, set_aside, tolerable, tolerable_since},
     press::SCAN,
-    weave::Weave,
 };
 use crate::record::{PlySource, Position, Timestamp};
 
@@ -184,10 +183,6 @@ impl Thread {
         if best.as_ref().is_none_or(|best| best.cost >= stay) {
             best = self.read_two(base, since, eyes, pressed, &weigh, &account);
         }
-        let limit = best.as_ref().map_or(stay, |best| best.cost.min(stay));
-        if let Some(woven) = self.weave(base, since, eyes, pressed, &account, limit) {
-            return Some(woven);
-        }
         best.filter(|best| best.cost < stay)
     }
 
@@ -196,40 +191,6 @@ impl Thread {
         let settled = pressed.filter(|at| eyes.now().since(*at) > SCAN);
         let made = self.open.get(keep).map(|open| open.made.made_at);
         if settled.zip(made).is_some_and(|(pressed, made)| made <= pressed) { LET_GO } else { 0 }
-    }
-
-    /// Several plies at once, by the order in which men arrived.
-    fn weave(
-        &self,
-        base: &Position,
-        since: Timestamp,
-        eyes: &Eyes,
-        pressed: Option<Timestamp>,
-        account: &Account<'_>,
-        limit: u32,
-    ) -> Option<Reading> {
-        let weigh = &Weigh { eyes };
-        let view = self.view(eyes);
-        let diff = view.diff(self.tip(base).board());
-        let wrong = (diff & !eyes.empty()).count();
-        if diff.count() < 3 || wrong == 0 {
-            return None;
-        }
-        let mut best: Option<Reading> = None;
-        let open_plies = self.open.len();
-        for drop in 0..=open_plies.min(3) {
-            let keep = open_plies - drop;
-            let began = keep.checked_sub(1).map_or(since, |last| self.open[last].made.made_at);
-            let limit = best.as_ref().map_or(limit, |best| best.cost.min(limit));
-            let weave = Weave { eyes, view, weigh, account, before: &self.open[..keep], began };
-            let fixed = self.let_go(keep, eyes, pressed);
-            let found = weave.search(self.after(keep, base), limit.saturating_sub(fixed));
-            if let Some((cost, add)) = found.map(|(cost, add)| (cost + fixed, add)) {
-                let cause = if drop > 0 { Cause::Revised } else { Cause::Played };
-                best = Some(Reading { drop, add, cost, cause });
-            }
-        }
-        best
     }
 
     /// What it costs to drop the plies from `keep` on for these moves: nothing for a man going on,

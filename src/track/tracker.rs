@@ -315,6 +315,7 @@ impl Track {
             self.presses.restored();
             out.push(Finding::Restored);
         }
+        self.weigh_anew(at, out);
         self.note_difference(at, out);
         self.serve_presses(at, out);
     }
@@ -420,7 +421,8 @@ impl Track {
             ClockSense::Running(_) if self.shown.len() < 4 && !over(&last.after) => FORGOTTEN,
             _ => RELEASED,
         };
-        Some(last.made.made_at.plus(patience).max(self.last_change.plus(1)))
+        let due = last.made.made_at.plus(patience).max(self.last_change.plus(1));
+        Some(self.presses.patience().map_or(due, |patience| due.max(patience)))
     }
 
     fn serve(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
@@ -439,7 +441,12 @@ impl Track {
         }
         if self.reply_due().is_some_and(|due| due <= at) {
             let all = self.threads[0].open.get(self.shown.len() - 1).is_some_and(|last| over(&last.after));
-            self.confirm(if all { self.shown.len() } else { self.shown.len() - 1 }, out);
+            let plies = if all { self.shown.len() } else { self.shown.len() - 1 };
+            if all || self.sure(plies, at, out) == Some(true) {
+                self.confirm(plies, out);
+            } else {
+                self.presses.wait(at);
+            }
         }
         if self.playing() {
             self.serve_difference(at, out);
@@ -503,6 +510,7 @@ impl Track {
     fn stop(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
         self.stop_at = None;
         if self.playing() {
+            self.weigh_at_last(at, out);
             self.settle_presses(at, out);
             if self.shown.len() >= 2 {
                 self.confirm(self.shown.len() - 1, out);

@@ -193,6 +193,9 @@ impl Track {
     /// After a settled press: squares that were wrong long before it, and still are, are faulty.
     pub(super) fn suspect(&mut self, pressed: Timestamp, out: &mut Vec<Finding>) {
         let now = pressed;
+        if self.hasty() {
+            return; // what differs now may be the line's fault
+        }
         let tip = self.tip().clone();
         for square in self.diff() {
             let since = self.eyes.since[usize::from(square)];

@@ -6,6 +6,7 @@ mod bench_table;
 mod captures;
 mod cases;
 mod play;
+mod scramble;
 mod streams;
 
 pub(crate) use bench_table::Table;

@@ -1,0 +1,175 @@
+//! When hands are faster than the scan: the whole line since the last sure ply is weighed anew, and
+//! a ply stands only when no other story comes near.
+//!
+//! In a calm game the reading of one change after the other (`threads`) is enough. When a reply
+//! stands before the press is heard, or presses pile up, no moment shows a whole position; then all
+//! lines that the readings bear out are compared (`lattice`, `ledger`), those plies included that
+//! were confirmed a moment ago, since what is read now may still be theirs.
+
+use super::{
+    Cause, ClockSense, Finding, Track,
+    lattice::{Question, Stories, Story, search},
+    ledger::{LONGEST, Ledger, PLY, Pressed, Tried},
+    line::{Made, Step},
+    press::SCAN,
+    threads::Open,
+};
+use crate::record::{PlySource, Timestamp};
+
+/// Plies confirmed so long ago have been read to the end, in ms.
+const PAST: i64 = 3_000;
+/// A story replaces the line if it is better by this.
+const BETTER: u32 = 3;
+/// A line that costs no more than this beside its plies is not weighed anew at each change.
+const CLEAN: u32 = 20;
+/// A line that costs no more than this beside its plies explains all that was read in the plainest way.
+const PLAIN: u32 = 2;
+/// A ply stands if every story without it is worse by this.
+const SURE: u32 = 22;
+
+/// A look at all stories.
+pub(super) struct Look {
+    pub(super) stories: Stories,
+    /// Plies of each that were confirmed before.
+    pub(super) known: usize,
+    /// What the present line costs.
+    pub(super) present: u32,
+}
+
+impl Track {
+    /// Hands are faster than the scan, or than the presses.
+    pub(super) fn hasty(&self) -> bool {
+        if self.threads.len() > 1 || !self.held.is_empty() || !self.threads[0].stale.is_empty() {
+            return false;
+        }
+        let open = self.threads[0].open.len();
+        open >= 2
+            || self.presses.waiting() >= 2
+            || (open + self.presses.waiting() > 0 && (self.diff() & !self.eyes.empty()).any())
+    }
+
+    /// Compares all stories that differ in the first `plies` open plies and cost at most `margin`
+    /// more than the best.
+    fn stories(&self, now: Timestamp, plies: usize, margin: u32, clean: u32) -> Option<Look> {
+        let recent = &self.line.recent;
+        // One ply more is kept than is gone back, for the time at which the first began.
+        let mut first = recent.iter().position(|(_, made)| now.since(made.made_at) < PAST);
+        if let Some(index) = first.as_mut()
+            && *index == 0
+            && self.line.count > recent.len()
+        {
+            *index = 1;
+        }
+        let first = first.unwrap_or(recent.len());
+        let root = recent.get(first).map_or(&self.line.base, |(before, _)| before);
+        let since = match first.checked_sub(1).and_then(|before| recent.get(before)) {
+            Some((_, made)) => made.made_at.plus(-SCAN),
+            None => Timestamp::from_millis(i64::MIN / 2),
+        };
+        let mut known = Vec::new();
+        for index in first..recent.len() {
+            let Step::Move(m) = recent[index].1.step else { return None };
+            let after = recent.get(index + 1).map_or(&self.line.base, |(before, _)| before).clone();
+            known.push(Tried { m, after, at: recent[index].1.made_at });
+        }
+        let presses: Vec<Pressed> = self.presses.pending().collect();
+        let pressed = (self.presses.upto() + known.len()).saturating_sub(self.line.count);
+        let clock = matches!(self.clock, ClockSense::Running(_));
+        let ledger = Ledger::new(&self.eyes, since, now, presses, pressed, clock);
+        let mut present = known.clone();
+        for open in &self.threads[0].open {
+            present.push(Tried { m: open.step()?, after: open.after.clone(), at: open.made.made_at });
+        }
+        if present.len() > LONGEST {
+            return None;
+        }
+        let cost = ledger.cost(root, &present);
+        let count = known.len();
+        if cost <= clean + PLY * present.len() as u32 {
+            return None;
+        }
+        let cursor = known.last().map_or(since, |last| last.at.plus(-SCAN));
+        let question = Question { root, known, cursor, present, decide: count + plies, margin };
+        let stories = search(&ledger, question);
+        Some(Look { stories, known: count, present: cost })
+    }
+
+    /// Takes the best story for the line, if it is better than the present one.
+    pub(super) fn take_best(&mut self, look: &Look, out: &mut Vec<Finding>) -> bool {
+        let Some(best) = look.stories.all.first() else { return false };
+        if best.cost + BETTER > look.present {
+            return false;
+        }
+        let new = &best.line[look.known.min(best.line.len())..];
+        let open = &mut self.threads[0].open;
+        let same = open.iter().zip(new).take_while(|(a, b)| a.step() == Some(b.m)).count();
+        if same == open.len() && same == new.len() {
+            return false;
+        }
+        let cause = if same == open.len() { Cause::Played } else { Cause::Revised };
+        open.truncate(same);
+        open.extend(new[same..].iter().map(|tried| Open {
+            made: Made { step: Step::Move(tried.m), made_at: tried.at, source: PlySource::Board },
+            after: tried.after.clone(),
+        }));
+        self.publish(cause, out);
+        true
+    }
+
+    /// Weighs the line anew after a change.
+    pub(super) fn weigh_anew(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        if self.hasty()
+            && self.eyes.landed_last()
+            && let Some(look) = self.stories(at, 0, 0, CLEAN)
+        {
+            self.take_best(&look, out);
+        }
+    }
+
+    /// The clock stops: what was read until then is made of it what can be.
+    pub(super) fn weigh_at_last(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        if self.hasty()
+            && let Some(look) = self.stories(at, 0, 0, PLAIN)
+        {
+            self.take_best(&look, out);
+        }
+    }
+
+    /// A ply is going to stand though another story comes near: names the stories.
+    pub(super) fn name_stories(&mut self, at: Timestamp, plies: usize, out: &mut Vec<Finding>) {
+        let Some(look) = self.stories(at, plies, SURE, 0) else { return };
+        let written = |story: &Story| {
+            let mut position = self.line.base.clone();
+            let mut line = Vec::new();
+            for tried in story.line.get(look.known..).unwrap_or_default() {
+                line.push(position.uci(tried.m));
+                position = tried.after.clone();
+            }
+            line
+        };
+        let candidates: Vec<_> = look.stories.all.iter().map(written).collect();
+        if candidates.len() > 1 {
+            out.push(Finding::Gap { last: self.line.base.clone(), candidates });
+        }
+    }
+
+    /// Whether the first `plies` open plies are sure enough to stand. Takes the best story first;
+    /// `None`: that changed the line.
+    pub(super) fn sure(&mut self, plies: usize, at: Timestamp, out: &mut Vec<Finding>) -> Option<bool> {
+        if !self.hasty() {
+            return Some(true);
+        }
+        let Some(look) = self.stories(at, plies, SURE + 1, PLAIN) else { return Some(true) };
+        if self.take_best(&look, out) {
+            return None;
+        }
+        let best = look.stories.all.first()?;
+        let as_told = best.line.len() >= look.known + plies
+            && best.line[look.known..]
+                .iter()
+                .zip(&self.threads[0].open)
+                .take(plies)
+                .all(|(a, b)| b.step() == Some(a.m));
+        Some(as_told && !look.stories.cut && look.stories.lead().is_none_or(|lead| lead >= SURE))
+    }
+}
