@@ -83,6 +83,9 @@ const PRESS_LATE: i64 = 500;
 /// So long after a ply its press should have come, in ms.
 const PRESS_DUE: i64 = 1_600;
 
+/// No way leads there.
+const FAR: u32 = u32::MAX / 2;
+
 /// One reading of a square.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
@@ -222,7 +225,7 @@ impl<'a> Ledger<'a> {
         let mut squares_done = Bitboard::EMPTY;
         // The squares that the line touches, and then the others that were read.
         for (index, tried) in line.iter().enumerate() {
-            let turn = if index % 2 == 0 { root.turn() } else { !root.turn() };
+            let turn = if index.is_multiple_of(2) { root.turn() } else { !root.turn() };
             for square in squares(tried.m, turn) & !squares_done {
                 squares_done.add(square);
                 cost += self.square(square, root, line, horizon, fates);
@@ -273,7 +276,6 @@ impl<'a> Ledger<'a> {
             return missed + old;
         };
         // best[state]: the least cost of the readings so far with this content standing.
-        const FAR: u32 = u32::MAX / 2;
         let mut best = [FAR; CONTENTS];
         let mut came = [[(0_u8, false); CONTENTS]; READINGS];
         best[0] = 0;
@@ -344,7 +346,7 @@ impl<'a> Ledger<'a> {
                 continue;
             }
             for content in &contents[state + 1..] {
-                total += if content.0 == was { COVERED } else { self.unread(content.1, line) };
+                total += if content.0 == was { COVERED } else { Self::unread(content.1, line) };
             }
             let stands = contents[state].0;
             if state + 1 == count && was != stands {
@@ -354,7 +356,7 @@ impl<'a> Ledger<'a> {
                 end = (total, state);
             }
         }
-        self.note(readings, contents, &came, end.1, fates);
+        Self::note(readings, contents, &came, end.1, fates);
         end.0
     }
 
@@ -368,7 +370,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// A content that was not read (yet).
-    fn unread(&self, ply: usize, line: &[Tried]) -> u32 {
+    fn unread(ply: usize, line: &[Tried]) -> u32 {
         if ply + 1 == line.len() { UNREAD.min(FRESH + UNREAD / 2) } else { UNREAD }
     }
 
@@ -417,7 +419,6 @@ impl<'a> Ledger<'a> {
 
     /// Writes down when each ply's men were read to arrive and leave.
     fn note(
-        &self,
         readings: &[Reading],
         contents: &[(Option<Piece>, usize)],
         came: &[[(u8, bool); CONTENTS]; READINGS],
@@ -430,8 +431,9 @@ impl<'a> Ledger<'a> {
             let reading = &readings[step];
             let from = usize::from(from);
             if moved {
-                for passed in from + 1..=state {
-                    let (content, ply) = contents[passed];
+                for (passed, (content, ply)) in
+                    contents.iter().copied().enumerate().take(state + 1).skip(from + 1)
+                {
                     let Some(fate) = fates.get_mut(ply) else { continue };
                     if content.is_none() {
                         if fate.left.is_none_or(|(at, _)| reading.at < at) {
@@ -474,14 +476,13 @@ impl<'a> Ledger<'a> {
                 cost += UNDER_WAY;
                 continue;
             }
-            cost += self.stray(lane.square, piece, reading.at, until, line, fates, root);
+            cost += Self::stray(lane.square, piece, reading.at, until, line, fates, root);
         }
         cost
     }
 
     #[expect(clippy::too_many_arguments, reason = "one question with all its circumstances")]
     fn stray(
-        &self,
         square: Square,
         piece: Piece,
         from: Timestamp,
@@ -492,7 +493,7 @@ impl<'a> Ledger<'a> {
     ) -> u32 {
         let mut least = STRAY;
         for (index, (tried, fate)) in line.iter().zip(fates).enumerate() {
-            let turn = if index % 2 == 0 { root.turn() } else { !root.turn() };
+            let turn = if index.is_multiple_of(2) { root.turn() } else { !root.turn() };
             let to = tried.m.to();
             let mine = piece.color == turn
                 && (piece.role == tried.m.role() || tried.m.promotion() == Some(piece.role));
@@ -560,7 +561,7 @@ impl<'a> Ledger<'a> {
         // Presses, in their order, one a ply of that side.
         let mut next = self.pressed;
         for press in &self.presses {
-            let mover = |index: usize| if index % 2 == 0 { root.turn() } else { !root.turn() };
+            let mover = |index: usize| if index.is_multiple_of(2) { root.turn() } else { !root.turn() };
             let mut ply = next;
             let mut skipped = 0;
             while ply < line.len() && mover(ply) != press.by {
