@@ -481,7 +481,6 @@ impl<'a> Ledger<'a> {
         cost
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one question with all its circumstances")]
     fn stray(
         square: Square,
         piece: Piece,
