@@ -3,7 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::link::{BoardHealth, LineHealth, LineState};
+use crate::{
+    link::{BoardHealth, LineHealth, LineState},
+    record::Timestamp,
+};
 
 /// All lines, in the order of their ports.
 pub(super) fn lines_json(lines: &[LineHealth]) -> Value {
@@ -23,7 +26,7 @@ fn line_json(line: &LineHealth) -> Value {
         "reason": reason,
         "since": line.since.millis(),
         "settings": line.settings,
-        "last_byte": line.last_byte.map(|at| at.millis()),
+        "last_byte": line.last_byte.map(Timestamp::millis),
         "bytes": line.bytes,
         "messages": line.messages,
         "bytes_dropped": line.bytes_dropped,
@@ -54,7 +57,6 @@ fn board_json(serial: &str, board: &BoardHealth) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Timestamp;
 
     #[test]
     fn a_line_that_is_down_says_why() {

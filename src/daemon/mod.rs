@@ -153,7 +153,7 @@ impl Daemon {
             Some(Links::start_with(ports, settings.ports.clone(), sight)?)
         };
         if let Some(links) = &links {
-            let _ = opened.set(links.handle());
+            opened.get_or_init(|| links.handle());
         }
         answer_questions(questions, answer)?;
         let stop = CancellationToken::new();
