@@ -227,7 +227,19 @@ impl Track {
             (Some(board), Some(_)) => (**board).clone(),
             _ => self.eyes.board.clone(),
         };
-        let mut memory = memory::read(&self.line.base, shadow, events, rotated);
+        let begins = events
+            .iter()
+            .any(|event| matches!(event, RecoveredEvent::StartPosition { .. } | RecoveredEvent::StartTag));
+        let mut memory = if begins && self.line.count > 0 {
+            // It tells the plies that are known once more. Read as news, they could look like men
+            // going back and forth.
+            match self.whole_game(events) {
+                Some(game) => game,
+                None => return,
+            }
+        } else {
+            memory::read(&self.line.base, shadow, events, rotated)
+        };
         if !memory.whole
             && let Some(game) = self.whole_game(events)
         {
@@ -266,5 +278,72 @@ impl Track {
         }
         game.line.drain(..known.len());
         Some(game)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::Square;
+
+    use super::*;
+    use crate::{
+        record::Position,
+        track::{Evidence, TrackedPly},
+        wire::Content,
+    };
+
+    #[test]
+    fn a_memory_of_the_whole_game_is_not_read_as_men_going_back_and_forth() {
+        let start = Position::default();
+        let at = |n: usize| Timestamp::from_millis(n as i64 * 1000);
+        let mut track = Track::new(&start);
+        let mut line: Vec<TrackedPly> = Vec::new();
+        let mut tell = |track: &mut Track, at: Timestamp, evidence: &Evidence| {
+            let mut out = Vec::new();
+            track.observe(at, evidence, &mut out);
+            for finding in out {
+                if let Finding::Line { from, plies, .. } = finding {
+                    line.truncate(from);
+                    line.extend(plies);
+                }
+            }
+        };
+        // A board writes down what stood on it at the start, then every change, then every press.
+        let mut memory = vec![RecoveredEvent::StartTag];
+        for square in BoardSquare::all() {
+            let content = Squares::from_board(start.board(), false).get(square);
+            if content != Content::Empty {
+                memory.push(RecoveredEvent::Square { square, content, quick: true });
+            }
+        }
+        tell(&mut track, at(0), &Evidence::Dump(Squares::from_board(start.board(), false)));
+        tell(&mut track, at(1), &Evidence::Clock(ClockSense::Running(shakmaty::Color::White)));
+        let moves = ["e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "f8c5", "b2b4", "c5b4"];
+        let mut position = start;
+        for (index, uci) in moves.iter().enumerate() {
+            let (from, to): (Square, Square) = (uci[..2].parse().unwrap(), uci[2..].parse().unwrap());
+            let content = Content::from(position.board().piece_at(from));
+            let side = position.turn();
+            position = position.play(position.find_uci(uci.parse().unwrap()).unwrap());
+            for (square, content) in [(from, Content::Empty), (to, content)] {
+                let square = BoardSquare::from_chess(square, false);
+                memory.push(RecoveredEvent::Square { square, content, quick: false });
+                // The last three plies are made while nobody listens.
+                if index < 5 {
+                    tell(&mut track, at(10 + index * 10), &Evidence::Square(square, content));
+                }
+            }
+            memory.push(RecoveredEvent::Halted { left: side.is_white(), seconds: 5000 });
+            if index < 5 {
+                tell(&mut track, at(12 + index * 10), &Evidence::Press { by: side });
+                tell(&mut track, at(12 + index * 10), &Evidence::Clock(ClockSense::Running(!side)));
+            }
+        }
+        tell(&mut track, at(70), &Evidence::LinkDown);
+        tell(&mut track, at(100), &Evidence::LinkUp);
+        tell(&mut track, at(101), &Evidence::Recovered(memory));
+        tell(&mut track, at(101), &Evidence::Dump(Squares::from_board(position.board(), false)));
+        let read: Vec<String> = line.iter().map(|ply| ply.uci.to_string()).collect();
+        assert_eq!(read, moves);
     }
 }
