@@ -18,6 +18,8 @@ use crate::record::{PlySource, Timestamp};
 
 /// Plies confirmed so long ago have been read to the end, in ms.
 const PAST: i64 = 3_000;
+/// Plies that follow one another faster than this are a scramble, in ms.
+const BRISK: i64 = 650;
 /// A story replaces the line if it is better by this.
 const BETTER: u32 = 3;
 /// A line that costs no more than this beside its plies is not weighed anew at each change.
@@ -43,9 +45,17 @@ impl Track {
             return false;
         }
         let open = self.threads[0].open.len();
-        open >= 2
-            || self.presses.waiting() >= 2
-            || (open + self.presses.waiting() > 0 && (self.diff() & !self.eyes.empty()).any())
+        (open >= 2 || self.presses.waiting() >= 2) && self.brisk()
+    }
+
+    /// Most of the last plies followed one another faster than a board and a clock can tell.
+    fn brisk(&self) -> bool {
+        let before = self.line.recent.iter().map(|(_, made)| made.made_at);
+        let times: Vec<Timestamp> =
+            before.chain(self.threads[0].open.iter().map(|open| open.made.made_at)).collect();
+        let last = &times[times.len().saturating_sub(4)..];
+        let quick = last.windows(2).filter(|pair| pair[1].since(pair[0]) < BRISK).count();
+        quick >= 2 || (quick == 1 && last.len() < 4)
     }
 
     /// Compares all stories that differ in the first `plies` open plies and cost at most `margin`
