@@ -138,7 +138,9 @@ impl Crowd {
             done = window.first + window.entries.len() as u64;
             let turn = Joined::new(window);
             for some in seats.chunks(STRIDE) {
-                some.iter().for_each(|seat| seat.give(&turn));
+                for seat in some {
+                    seat.give(&turn);
+                }
                 tokio::task::yield_now().await;
             }
         }
