@@ -118,18 +118,18 @@ fn main() {
     let mut memory = Vec::new();
     let mut all: Vec<u32> = Vec::new();
     let step = Duration::from_secs_f64((plan.minutes * 6.0).clamp(1.0, 10.0));
-    while (wall::uptime() - began).as_secs_f64() < plan.minutes * 60.0 {
+    while wall::uptime().saturating_sub(began).as_secs_f64() < plan.minutes * 60.0 {
         std::thread::sleep(step);
         let (now, spent) = (wall::uptime(), cpu_seconds(daemon.id()));
         let messages = seen.messages.load(Ordering::Relaxed);
         let mut lags = std::mem::take(&mut *seen.lags.lock().expect("no panic"));
         let rss = resident_mb(daemon.id());
         memory.push(rss);
-        let passed = (now - at).as_secs_f64();
+        let passed = now.saturating_sub(at).as_secs_f64();
         let plies: usize = (0..plan.tables).map(|port| boards.progress(port, 0).plies).sum();
         println!(
             "{:>7.0} {rss:>9.1} {:>8.1} {:>12.0} {plies:>9} {}",
-            (now - began).as_secs_f64(),
+            now.saturating_sub(began).as_secs_f64(),
             100.0 * (spent - cpu) / passed,
             (messages - sent) as f64 / passed,
             quantiles(&mut lags),
