@@ -85,7 +85,7 @@ pub(super) struct Line {
 }
 
 /// Confirmed plies whose traces may mix with what is read now.
-const RECENT: usize = 3;
+const RECENT: usize = 6;
 
 impl Line {
     pub(super) fn new(start: &Position) -> Self {

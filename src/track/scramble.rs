@@ -39,13 +39,17 @@ pub(super) struct Look {
 }
 
 impl Track {
-    /// Hands are faster than the scan, or than the presses.
-    pub(super) fn hasty(&self) -> bool {
+    /// Hands are faster than the scan or the presses, or what is read does not add up.
+    pub(super) fn hasty(&self, at: Timestamp) -> bool {
         if self.threads.len() > 1 || !self.held.is_empty() || !self.threads[0].stale.is_empty() {
             return false;
         }
         let open = self.threads[0].open.len();
-        (open >= 2 || self.presses.waiting() >= 2) && self.brisk()
+        let waiting = self.presses.waiting();
+        let mixed = open >= 2 || waiting >= 2;
+        let unread = open + waiting > 0 && (self.diff() & !self.eyes.empty()).any();
+        // A man that stands unexplained on a board at rest: an update was lost.
+        mixed && self.brisk() || unread && at.since(self.last_change) >= SCAN
     }
 
     /// Most of the last plies followed one another faster than a board and a clock can tell.
@@ -53,9 +57,9 @@ impl Track {
         let before = self.line.recent.iter().map(|(_, made)| made.made_at);
         let times: Vec<Timestamp> =
             before.chain(self.threads[0].open.iter().map(|open| open.made.made_at)).collect();
-        let last = &times[times.len().saturating_sub(4)..];
+        let last = &times[times.len().saturating_sub(7)..];
         let quick = last.windows(2).filter(|pair| pair[1].since(pair[0]) < BRISK).count();
-        quick >= 2 || (quick == 1 && last.len() < 4)
+        quick >= 3 || (quick > 0 && last.len() < 5)
     }
 
     /// Compares all stories that differ in the first `plies` open plies and cost at most `margin`
@@ -128,7 +132,7 @@ impl Track {
 
     /// Weighs the line anew after a change.
     pub(super) fn weigh_anew(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
-        if self.hasty()
+        if self.hasty(at)
             && self.eyes.landed_last()
             && let Some(look) = self.stories(at, 0, 0, CLEAN)
         {
@@ -138,7 +142,7 @@ impl Track {
 
     /// The clock stops: what was read until then is made of it what can be.
     pub(super) fn weigh_at_last(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
-        if self.hasty()
+        if self.hasty(at)
             && let Some(look) = self.stories(at, 0, 0, PLAIN)
         {
             self.take_best(&look, out);
@@ -166,7 +170,7 @@ impl Track {
     /// Whether the first `plies` open plies are sure enough to stand. Takes the best story first;
     /// `None`: that changed the line.
     pub(super) fn sure(&mut self, plies: usize, at: Timestamp, out: &mut Vec<Finding>) -> Option<bool> {
-        if !self.hasty() {
+        if !self.hasty(at) {
             return Some(true);
         }
         let Some(look) = self.stories(at, plies, SURE + 1, PLAIN) else { return Some(true) };

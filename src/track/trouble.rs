@@ -193,7 +193,7 @@ impl Track {
     /// After a settled press: squares that were wrong long before it, and still are, are faulty.
     pub(super) fn suspect(&mut self, pressed: Timestamp, out: &mut Vec<Finding>) {
         let now = pressed;
-        if self.hasty() {
+        if self.hasty(now) {
             return; // what differs now may be the line's fault
         }
         let tip = self.tip().clone();
