@@ -1,16 +1,19 @@
 //! `arbiterd boards`: which ports there are, and what answers on each.
+//!
+//! Every port is first taken for a DGT line. Where no DGT board answers, the other makes are tried, as
+//! far as that can be done by listening and by asking what harms nothing.
 
 use std::{collections::BTreeMap, io::Write, time::Duration};
 
 use tokio::sync::mpsc;
 
 use crate::{
-    link::{LineHealth, LineState, Links, PortConfig},
+    link::{LineHealth, LineState, Links, Make, PortConfig},
     wall,
 };
 
 /// How long a port may take: opening, finding out the mode, identifying.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(25);
 /// Clock and battery come a moment after the board has said who it is, and so do the other boards
 /// of a chain.
 const DETAILS: Duration = Duration::from_millis(2500);
@@ -38,8 +41,43 @@ fn look(ports: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
         )?;
         return Ok(false);
     }
+    let mut lines = probe(ports.iter().map(PortConfig::new).collect())?;
+    for make in [Make::Certabo, Make::Millennium] {
+        let silent: Vec<PortConfig> = lines
+            .iter()
+            .filter(|line| may_be_another_make(line))
+            .map(|line| PortConfig::new(&line.port).make(make))
+            .collect();
+        if silent.is_empty() {
+            break;
+        }
+        for found in probe(silent)? {
+            let known = found.trouble.as_ref().is_some_and(|reason| reason.contains(UNKNOWN_PIECES));
+            if let Some(line) = lines.iter_mut().find(|line| line.port == found.port)
+                && (found.state == LineState::Up || known)
+            {
+                *line = found;
+            }
+        }
+    }
+    write_table(&lines, out)
+}
+
+/// A Certabo board says so: it is there, and has a set that was not learnt yet.
+const UNKNOWN_PIECES: &str = "pieces it does not know";
+
+/// The port could be opened, and no DGT board is on it.
+fn may_be_another_make(line: &LineHealth) -> bool {
+    let Some(reason) = &line.trouble else { return false };
+    let opened = reason.contains("answers on") || reason.contains("what no DGT board sends");
+    opened && line.boards.is_empty()
+}
+
+/// Looks at these ports until nothing new comes.
+fn probe(ports: Vec<PortConfig>) -> anyhow::Result<Vec<LineHealth>> {
+    let count = ports.len();
     let (sender, mut sightings) = mpsc::channel(256);
-    let links = Links::start(ports.iter().map(PortConfig::new).collect(), sender)?;
+    let links = Links::start(ports, sender)?;
     let begin = wall::uptime();
     let (mut settled, mut known) = (None, 0);
     let lines = loop {
@@ -47,7 +85,7 @@ fn look(ports: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
         while sightings.try_recv().is_ok() {}
         let lines = links.health();
         let now = wall::uptime();
-        let done = lines.len() >= ports.len() && lines.iter().all(is_settled);
+        let done = lines.len() >= count && lines.iter().all(is_settled);
         let boards: usize = lines.iter().map(|line| line.boards.len()).sum();
         if !done || boards != known {
             (settled, known) = (None, boards);
@@ -61,15 +99,19 @@ fn look(ports: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
     };
     sightings.close();
     links.stop();
-    write_table(&lines, out)
+    Ok(lines)
 }
 
 fn is_settled(line: &LineHealth) -> bool {
     match line.state {
-        LineState::Probing => false,
+        // Tried again, as it will be for ever.
+        LineState::Probing => line.reopenings > 0 && line.trouble.is_some(),
         // A line that never answered may not have been asked in all ways yet.
         LineState::Down(_) => line.reopenings > 0 || line.kind.is_empty() && line.last_byte.is_none(),
-        LineState::Up => line.boards.values().all(|board| board.clock.is_some()),
+        // The other makes have no clock.
+        LineState::Up => {
+            !line.kind.starts_with("DGT") || line.boards.values().all(|board| board.clock.is_some())
+        }
     }
 }
 
@@ -121,11 +163,9 @@ fn write_table(lines: &[LineHealth], out: &mut dyn Write) -> anyhow::Result<bool
             ]);
         }
         match &line.state {
-            LineState::Down(reason) => {
-                silent.insert(line.port.clone(), reason.clone());
-            }
-            LineState::Probing => {
-                silent.insert(line.port.clone(), format!("{}: no answer yet", line.port));
+            LineState::Down(_) | LineState::Probing => {
+                let reason = line.trouble.clone().unwrap_or_else(|| format!("{}: no answer yet", line.port));
+                silent.insert(line.port.clone(), reason);
             }
             LineState::Up if !line.settings.is_empty() => {
                 silent.insert(line.port.clone(), format!("{} runs with {}", line.port, line.settings));

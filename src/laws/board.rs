@@ -279,8 +279,12 @@ impl Referee {
                     .arg("shown", word)
                     .arg("result", over.result.word().to_owned());
                 self.raise(scene, notice);
-            } else if before.is_none() {
-                self.raise(scene, Notice::new(Code::ResultSignal).arg("result", word));
+            } else {
+                // Kings that stood on the wrong squares first.
+                self.desk.clear(scene, &[Code::ResultConflict]);
+                if before.is_none() {
+                    self.raise(scene, Notice::new(Code::ResultSignal).arg("result", word));
+                }
             }
             return;
         }
@@ -340,6 +344,7 @@ impl Referee {
             }
             LinkEvent::Down(reason) => {
                 self.link_down = true;
+                self.watch.unseen = true;
                 self.watch.forget_turns();
                 let notice =
                     Notice::new(Code::BoardOffline).severity(Severity::Look).arg("reason", reason.clone());

@@ -51,6 +51,8 @@ pub(super) struct Pressed {
 pub(super) struct Watch {
     last: Option<(Timestamp, ClockTimes)>,
     lost: bool,
+    /// The board was away: the next reading is compared with nothing.
+    pub(super) unseen: bool,
     /// The clock has run in this game.
     pub(super) ran: bool,
     pub(super) left: ByColor<Option<u32>>,
@@ -80,6 +82,7 @@ impl Default for Watch {
         Self {
             last: None,
             lost: false,
+            unseen: false,
             ran: false,
             left: ByColor::default(),
             good: ByColor::default(),
@@ -199,7 +202,11 @@ impl Referee {
             self.raise(scene, notice);
         }
         let was_running = before.and_then(|(_, times)| times.running);
-        if let Some((then, old)) = before {
+        // What the clock did while nobody saw it cannot be foretold.
+        let unseen = std::mem::take(&mut self.watch.unseen);
+        if let Some((then, old)) = before
+            && !unseen
+        {
             self.compare(scene, then, &old, &times);
         }
         for side in Color::ALL {

@@ -80,6 +80,7 @@ impl Io<'_> {
                 self.health.boards.insert(Arc::clone(serial), BoardHealth::new(identity.clone(), self.at));
             }
         }
+        self.health.trouble = None;
         if self.health.state != LineState::Up {
             self.health.state = LineState::Up;
             self.health.since = self.at;

@@ -30,6 +30,8 @@ pub struct LineHealth {
     pub state: LineState,
     /// Since when.
     pub since: Timestamp,
+    /// Why it was down last, kept while it is tried again; `None` once a board answers.
+    pub trouble: Option<String>,
     /// What the line turned out to be, such as `DGT, single board`.
     pub kind: String,
     /// Settings that the port did not take, in words; empty when all is as asked.
@@ -106,6 +108,18 @@ impl BoardHealth {
         }
         self.battery = Some(reading);
         self.battery_at = at;
+    }
+
+    /// Squares whose sensors misbehave: updates were lost there again and again, or they change far
+    /// more often than is played on any square.
+    pub fn suspect_squares(&self) -> impl Iterator<Item = BoardSquare> {
+        let mut sorted = self.square_changes;
+        sorted.sort_unstable();
+        // Eight times what the busiest quarter of the board sees.
+        let many = sorted[48].saturating_mul(8).max(40);
+        BoardSquare::all().filter(move |square| {
+            self.square_healed[square.index()] >= 3 || self.square_changes[square.index()] >= many
+        })
     }
 
     /// Minutes until the battery is empty: what the board says, or else as it went down so far

@@ -22,7 +22,12 @@ use super::{
 pub(super) struct Line {
     config: PortConfig,
     stage: Stage,
+    /// A single board was here, and since then so many openings brought nobody.
+    single_missed: Option<u32>,
 }
+
+/// A line that held a single board is asked anew what is on it after so many openings in vain.
+const MISSED: u32 = 3;
 
 enum Stage {
     /// Nobody knows yet.
@@ -52,7 +57,7 @@ impl Line {
             Mode::Single => Stage::Single(Box::new(Single::new(config))),
             Mode::Bus => Stage::Chain(Box::new(Chain::new(config))),
         };
-        Self { config: config.clone(), stage }
+        Self { config: config.clone(), stage, single_missed: None }
     }
 
     fn driver(&mut self) -> Option<&mut dyn Driver> {
@@ -70,9 +75,14 @@ impl Line {
                 Stage::Single(single) if single.chain_suspected() => {
                     self.stage = Stage::Chain(Box::new(Chain::new(&self.config)));
                 }
-                Stage::Single(single) if single.boards().is_empty() => {
-                    self.stage = Stage::Asking(Asking::new());
-                }
+                Stage::Single(single) if single.boards().is_empty() => match &mut self.single_missed {
+                    Some(missed) if *missed < MISSED => *missed += 1,
+                    _ => {
+                        self.single_missed = None;
+                        self.stage = Stage::Asking(Asking::new());
+                    }
+                },
+                Stage::Single(_) => self.single_missed = Some(0),
                 _ => {}
             }
         }

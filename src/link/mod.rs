@@ -13,9 +13,10 @@
 //! | `port` | the serial port and its errors in words |
 //! | `driver` | what every driver is: a state machine without ports or clocks |
 //! | `line`, `single`, `chain` | the DGT drivers: which of the two, one board, many on a line |
+//! | `readings` | damaged readings of a board's log, checked and put together |
 //! | `other` | the other makes |
 //! | `registry`, `health`, `scan` | who holds which board; counters; patterns of paths |
-//! | `metrics` | the counters for Prometheus |
+//! | `metrics`, `report` | the counters for Prometheus, and for the desk |
 
 mod chain;
 mod config;
@@ -25,7 +26,9 @@ mod line;
 mod metrics;
 mod other;
 mod port;
+mod readings;
 mod registry;
+mod report;
 mod scan;
 mod single;
 mod worker;
@@ -45,7 +48,7 @@ use tokio::sync::mpsc::Sender;
 pub use config::{Make, Mode, PortConfig, Timing};
 pub use health::{BoardHealth, LineHealth, LineState};
 
-use crate::{record::Timestamp, wire::Observation};
+use crate::{record::Timestamp, wall, wire::Observation};
 
 use driver::Ask;
 use health::{HealthTable, parking::Shared};
@@ -196,6 +199,12 @@ impl LinksHandle {
     #[must_use]
     pub fn health(&self) -> Vec<LineHealth> {
         self.0.health()
+    }
+
+    /// The same for the desk: `GET /api/v1/links`, its keys described in `link::report`.
+    #[must_use]
+    pub fn report(&self) -> serde_json::Value {
+        report::report(&self.health(), wall::now())
     }
 }
 

@@ -5,6 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use crate::wire::Squares;
@@ -21,8 +22,8 @@ struct Inner {
     held: BTreeMap<Arc<str>, String>,
     /// Devices that some driver has open, by their real path.
     open: BTreeSet<PathBuf>,
-    /// The squares each board showed last.
-    squares: BTreeMap<Arc<str>, Squares>,
+    /// The squares each board showed last, and when.
+    squares: BTreeMap<Arc<str>, (Squares, Duration)>,
 }
 
 /// A device that this driver has open; others leave it alone until this is dropped.
@@ -72,12 +73,12 @@ impl Registry {
         self.0.lock().open.insert(real.clone()).then(|| DeviceHold { registry: self.clone(), real })
     }
 
-    /// What the board showed when it was last heard.
-    pub(super) fn squares(&self, serial: &Arc<str>) -> Option<Squares> {
+    /// What the board showed when it was last heard, and when that was.
+    pub(super) fn squares(&self, serial: &Arc<str>) -> Option<(Squares, Duration)> {
         self.0.lock().squares.get(serial).copied()
     }
 
-    pub(super) fn remember_squares(&self, serial: &Arc<str>, squares: Squares) {
-        self.0.lock().squares.insert(Arc::clone(serial), squares);
+    pub(super) fn remember_squares(&self, serial: &Arc<str>, squares: Squares, now: Duration) {
+        self.0.lock().squares.insert(Arc::clone(serial), (squares, now));
     }
 }

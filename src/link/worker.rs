@@ -194,6 +194,7 @@ impl Worker {
         self.with_health(|health| {
             let was_up = health.state == LineState::Up;
             health.state = LineState::Down(reason.to_owned());
+            health.trouble = Some(reason.to_owned());
             health.since = wall::now();
             for board in health.boards.values_mut() {
                 board.up = false;

@@ -11,6 +11,9 @@ use super::{Action, Firmware, Line};
 /// Time of a byte on the line in microseconds: ten bits at 9600 baud.
 const BYTE_US: u64 = 1042;
 
+/// Bytes of a message that are handed over together.
+const PIECE: usize = 80;
+
 /// Boards on one line.
 #[derive(Clone, Debug)]
 pub struct Chain {
@@ -95,8 +98,13 @@ impl Line for Chain {
             board.advance(now_ms, &mut spoken);
         }
         for (at, bytes) in spoken {
-            let to = at * 1000;
-            self.sending.push((to.saturating_sub(bytes.len() as u64 * BYTE_US), to, bytes));
+            // Piece by piece, so that a long message is heard while it is sent.
+            let whole = bytes.len();
+            for (index, piece) in bytes.chunks(PIECE).enumerate() {
+                let after = whole - index * PIECE - piece.len();
+                let to = (at * 1000).saturating_sub(after as u64 * BYTE_US);
+                self.sending.push((to.saturating_sub(piece.len() as u64 * BYTE_US), to, piece.to_vec()));
+            }
         }
         while let Some((to, bytes)) = self.take_group(now_ms * 1000) {
             out.push((to / 1000, bytes));

@@ -232,6 +232,9 @@ impl Drop for SimHall {
     }
 }
 
+/// Bytes that are handed over together.
+const PIECE: usize = 80;
+
 /// One port while it runs.
 struct Running {
     /// `None` while the cable is pulled.
@@ -265,7 +268,15 @@ impl Running {
                 self.renew();
             }
         }
-        self.outbox.extend(out);
+        for (at, bytes) in out {
+            // A long message arrives as it is sent, not all at its end: a log takes eight seconds.
+            let whole = bytes.len() as u64;
+            for (index, piece) in bytes.chunks(PIECE).enumerate() {
+                let sent = (index * PIECE + piece.len()) as u64;
+                let begins = at.saturating_sub((whole - sent) * 10_000 / 9_600);
+                self.outbox.push_back((begins, piece.to_vec()));
+            }
+        }
         while let Some((_, mut bytes)) = self.outbox.pop_front_if(|(at, _)| *at <= now) {
             self.damage(&mut bytes);
             if let Some(pty) = &self.pty {

@@ -11,6 +11,7 @@ mod crowd;
 mod delayed;
 mod desk_day;
 mod durability;
+mod damaged_hall;
 mod end_to_end;
 mod event;
 mod hall;

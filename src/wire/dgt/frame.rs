@@ -73,11 +73,33 @@ pub(super) struct Framer {
     done: bool,
     /// Where in a log a byte with its top bit stands that may be a header.
     suspect: Option<usize>,
+    /// What came of the last log that was cut short, without its header.
+    remains: Vec<u8>,
 }
 
 impl Framer {
     pub(super) fn new(lengths: Lengths) -> Self {
-        Self { lengths, frame: Vec::with_capacity(72), expected: 0, garbage: 0, done: false, suspect: None }
+        Self {
+            lengths,
+            frame: Vec::with_capacity(72),
+            expected: 0,
+            garbage: 0,
+            done: false,
+            suspect: None,
+            remains: Vec::new(),
+        }
+    }
+
+    /// Takes what came of the last log that was cut short: its bytes are dropped as a message, and
+    /// still tell what they tell. Empty when there is none.
+    pub(super) fn take_remains(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.remains)
+    }
+
+    fn keep_remains(&mut self, end: usize) {
+        if self.in_log() && self.frame[0] == 0x8f {
+            self.remains = self.frame[3..end.max(3)].to_vec();
+        }
     }
 
     pub(super) fn push(&mut self, byte: u8) -> Step<'_> {
@@ -116,6 +138,7 @@ impl Framer {
         if self.done {
             self.clear_frame();
         }
+        self.keep_remains(self.frame.len());
         let (cut, garbage) = (self.frame.len() as u32, self.garbage);
         self.clear_frame();
         self.garbage = 0;
@@ -182,6 +205,7 @@ impl Framer {
         if !is_header {
             return None;
         }
+        self.keep_remains(at);
         self.clear_frame();
         self.frame.extend(tail);
         self.expected = usize::from(length);

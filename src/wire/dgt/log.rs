@@ -109,6 +109,12 @@ impl<'a> Tags<'a> {
     pub fn new(stream: &'a [u8]) -> Self {
         Self { rest: stream }
     }
+
+    /// How many bytes are not read yet.
+    #[must_use]
+    pub fn left(&self) -> usize {
+        self.rest.len()
+    }
 }
 
 impl Iterator for Tags<'_> {

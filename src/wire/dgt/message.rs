@@ -255,6 +255,12 @@ impl Decoder {
         self.framer.give_up()
     }
 
+    /// Takes what came of a log that was reported as cut: the stream so far as it came, without
+    /// lost bytes and with damaged ones. Empty when there was none since the last call.
+    pub fn take_remains(&mut self) -> Vec<u8> {
+        self.framer.take_remains()
+    }
+
     /// Bytes taken in that are neither delivered nor reported as dropped yet.
     #[must_use]
     pub fn pending(&self) -> usize {

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by it")]
 
+mod boards;
 mod chain;
+mod desk;
 mod makes;
 
 use std::{
@@ -310,8 +312,8 @@ fn a_board_is_identified_and_its_squares_are_told() {
     assert_eq!((identity.serial.as_str(), identity.firmware), ("01025", Some((1, 8))));
     assert_eq!(identity.port, path.to_str().unwrap());
     let seen = run.until("dump", |seen| matches!(seen.observation, Observation::Dump(_)));
-    assert!(seen.iter().any(|seen| seen.observation == Observation::Clock(ClockState::Absent)));
     let Observation::Dump(squares) = seen.last().unwrap().observation else { panic!("a dump") };
+    run.until("clock", |seen| seen.observation == Observation::Clock(ClockState::Absent));
     assert_eq!(dump_bytes(&dgt::Message::Board(squares)), START);
     let health = &run.links().health()[0];
     assert_eq!(health.state, LineState::Up);

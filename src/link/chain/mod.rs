@@ -5,6 +5,9 @@
 //! changes anew would throw the old ones away; after a loss the log is read from the game's start.
 //! No single-board command is ever sent.
 
+mod board;
+mod discovery;
+
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
@@ -12,9 +15,9 @@ use std::{
 };
 
 use crate::wire::{
-    ClockState, LinkEvent, Observation, RecoveredEvent, Squares,
+    ClockState,
     dgt::{
-        self, Dropped, Event,
+        Dropped, Event,
         bus::{self, Address, Body, Request},
     },
 };
@@ -23,25 +26,33 @@ use super::{
     config::{PortConfig, Timing},
     driver::{Ask, Driver, Io},
 };
+use board::{Board, State};
+use discovery::Discovery;
 
-/// After so many rounds of discovery the chain is taken as it is; a round that finds nothing new
-/// ends it sooner.
-const MOST_ROUNDS: u32 = 12;
-/// No line holds more boards than this.
-const MOST_BOARDS: usize = 64;
 /// Newcomers are called this often.
 const CALL: Duration = Duration::from_secs(15);
 /// A board that fell silent is asked this often whether it is back.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// Some three thousand bytes of log.
-const LONG_ANSWER: Duration = Duration::from_secs(3);
+/// A log is asked for again so often.
+const MOST_LOGS: u32 = 7;
+/// A long answer that has begun goes on within this.
+const PAUSE: Duration = Duration::from_millis(250);
+/// So many clocks are asked in one cycle.
+const CLOCKS: usize = 2;
+/// So many clocks that stand still are asked in one cycle: a start shows nowhere else.
+const STANDING: usize = 3;
+
+/// A long answer begins within this.
+const LONG_ANSWER: Duration = Duration::from_millis(250);
 
 /// The driver of a chain.
 pub(super) struct Chain {
     timing: Timing,
     recover: bool,
     expected: Vec<Address>,
+    /// Who is on the line is known: from the configuration, or from a discovery that went to its end.
+    complete: bool,
     decoder: bus::Decoder,
     boards: BTreeMap<Address, Board>,
     pending: Option<Pending>,
@@ -54,16 +65,6 @@ pub(super) struct Chain {
     last_retry: Duration,
     /// Whose clock is asked next, and whose board.
     turn: usize,
-}
-
-struct Discovery {
-    round: u32,
-    /// Listening to the answers to a ping to all until then.
-    listen_until: Option<Duration>,
-    found_in_round: bool,
-    collisions: bool,
-    /// Asked by address first. If all of them answer, newcomers are left to the later calls.
-    known: BTreeSet<Address>,
 }
 
 /// Something to be asked of one board.
@@ -87,76 +88,13 @@ struct Pending {
     sent: Duration,
 }
 
-/// One board of the chain.
-struct Board {
-    serial: Arc<str>,
-    state: State,
-    translator: bus::Translator,
-    firmware: Option<(u8, u8)>,
-    /// What was told of its squares.
-    told: Option<Squares>,
-    /// The last stream of changes taken, to know a repeat of it.
-    last_changes: Option<(bool, Vec<u8>)>,
-    last_heard: Duration,
-    dump_at: Duration,
-    dump_wanted: bool,
-    /// The start tag is written for the game on the board.
-    started: bool,
-    /// Events of the first answer to "changes" after a gap.
-    missed: Vec<RecoveredEvent>,
-    /// Changes were fetched and never arrived: only the log has them.
-    lost_changes: bool,
-    /// What it showed when it was greeted.
-    greeted_with: Squares,
-    /// It was told that this board is there.
-    greeted: bool,
-    clock_told: Option<ClockState>,
-    /// A press that waits for the next answer.
-    held_press: Option<Observation>,
-}
-
-/// How far the acquaintance with a board has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// It answered a ping; version, board, changes and clock are asked in this order.
-    Greeting,
-    /// It is polled.
-    Up,
-    /// Changes were lost: its board is read, and its log if they differ.
-    Repairing,
-    /// It does not answer.
-    Down,
-}
-
-impl Board {
-    fn new(address: Address, now: Duration) -> Self {
-        Self {
-            serial: address.to_string().into(),
-            state: State::Down,
-            translator: bus::Translator::default(),
-            firmware: None,
-            told: None,
-            last_changes: None,
-            last_heard: now,
-            dump_at: now,
-            dump_wanted: false,
-            started: false,
-            missed: Vec::new(),
-            lost_changes: false,
-            greeted_with: Squares::default(),
-            greeted: false,
-            clock_told: None,
-            held_press: None,
-        }
-    }
-}
-
 impl Chain {
     pub(super) fn new(config: &PortConfig) -> Self {
         Self {
             timing: config.timing,
             recover: config.recover,
             expected: config.expected.iter().filter_map(|&number| Address::new(number)).collect(),
+            complete: !config.expected.is_empty(),
             decoder: bus::Decoder::new(),
             boards: BTreeMap::new(),
             pending: None,
@@ -189,7 +127,7 @@ impl Chain {
         let greeting = self.boards.get(&question.address).is_some_and(|board| board.state == State::Greeting);
         match question.request {
             Request::Board | Request::All => Duration::from_millis(75),
-            // A whole game, or what has gathered during a gap: a byte takes a millisecond.
+            // A whole game, or what has gathered during a gap, comes for as long as bytes keep coming.
             Request::FromStart => LONG_ANSWER,
             Request::Changes | Request::Repeat if greeting => LONG_ANSWER,
             Request::Changes | Request::Repeat => Duration::from_millis(80),
@@ -203,84 +141,6 @@ impl Chain {
 
     fn later(&mut self, address: Address, request: Request) {
         self.queue.push_back(Question::new(address, request));
-    }
-
-    // Discovery.
-
-    fn discover(&mut self, io: &mut Io<'_>) {
-        let known: BTreeSet<Address> = self.expected.iter().chain(self.boards.keys()).copied().collect();
-        self.discovery = Some(Discovery {
-            round: 0,
-            listen_until: None,
-            found_in_round: false,
-            collisions: false,
-            known: known.clone(),
-        });
-        self.queue = known.into_iter().map(|address| Question::new(address, Request::Ping)).collect();
-        self.discovery_step(io);
-    }
-
-    fn listen(&mut self, io: &mut Io<'_>) {
-        if let Some(discovery) = &mut self.discovery {
-            discovery.listen_until = Some(io.now + self.timing.ping);
-        }
-    }
-
-    /// The next step of discovery, when nothing is pending.
-    fn discovery_step(&mut self, io: &mut Io<'_>) {
-        let Some(discovery) = &mut self.discovery else { return };
-        if discovery.listen_until.is_some_and(|until| io.now < until) {
-            return;
-        }
-        if discovery.listen_until.take().is_some() {
-            discovery.round += 1;
-            let more = discovery.found_in_round || discovery.collisions || discovery.round < 2;
-            if !more || discovery.round >= MOST_ROUNDS {
-                self.discovery = None;
-                self.queue.clear();
-                self.last_call = io.now;
-                return;
-            }
-            (discovery.found_in_round, discovery.collisions) = (false, false);
-            self.queue.extend(
-                self.boards
-                    .iter()
-                    .filter(|(_, board)| board.state != State::Down)
-                    .map(|(address, _)| Question::new(*address, Request::IgnoreNextPing)),
-            );
-        }
-        if let Some(question) = self.queue.pop_front() {
-            return self.send(question, io);
-        }
-        let all_here = !discovery.known.is_empty()
-            && discovery
-                .known
-                .iter()
-                .all(|address| self.boards.get(address).is_some_and(|board| board.state != State::Down));
-        if all_here && discovery.round == 0 {
-            self.discovery = None;
-            self.last_call = io.now;
-            return;
-        }
-        self.send(Question::new(Address::ALL, Request::Ping), io);
-        self.listen(io);
-    }
-
-    fn found(&mut self, address: Address, io: &Io<'_>) {
-        if address == Address::ALL
-            || (self.boards.len() >= MOST_BOARDS && !self.boards.contains_key(&address))
-        {
-            return;
-        }
-        let board = self.boards.entry(address).or_insert_with(|| Board::new(address, io.now));
-        board.last_heard = io.now;
-        if board.state == State::Down {
-            board.state = State::Greeting;
-            board.missed.clear();
-            if let Some(discovery) = &mut self.discovery {
-                discovery.found_in_round = true;
-            }
-        }
     }
 
     // Polling.
@@ -303,11 +163,21 @@ impl Chain {
         }
     }
 
+    /// These boards, the one whose clock was asked longest ago first.
+    fn longest_unread(&self, mut boards: Vec<Address>) -> Vec<Address> {
+        boards.sort_by_key(|address| self.boards.get(address).map(|board| board.clock_asked));
+        boards
+    }
+
     /// Every board's changes, and one thing more: a greeting, a dump that is due, a clock.
-    fn plan_cycle(&mut self, io: &mut Io<'_>) {
+    fn plan_cycle(&mut self, io: &Io<'_>) {
+        // A greeting takes half a second: one a cycle, so that the others are heard meanwhile.
+        let mut greeted = false;
         self.queue.extend(self.boards.iter().filter_map(|(address, board)| {
             let request = match board.state {
                 State::Up => Request::Changes,
+                State::Greeting if std::mem::replace(&mut greeted, true) => return None,
+                State::Greeting if board.firmware.is_some() => Request::Board,
                 State::Greeting => Request::Version,
                 State::Repairing => Request::Board,
                 State::Down => return None,
@@ -325,11 +195,22 @@ impl Chain {
         if let Some((&address, _)) = due {
             self.later(address, Request::Board);
         }
-        // A clock that is stopped by its button says so only when it is asked.
-        if !up.is_empty() {
-            self.turn = (self.turn + 1) % up.len();
-            self.later(up[self.turn], Request::Clock);
+        // A clock that is started or stopped by its button says so only when it is asked.
+        let standing = |address: &&Address| {
+            self.boards.get(*address).is_some_and(
+                |board| matches!(board.clock_told, Some(ClockState::Reading(reading)) if !reading.running),
+            )
+        };
+        let standing: Vec<Address> = up.iter().filter(standing).copied().collect();
+        for (boards, most) in [(up.clone(), CLOCKS), (standing, STANDING)] {
+            for address in self.longest_unread(boards).into_iter().take(most) {
+                if let Some(board) = self.boards.get_mut(&address) {
+                    board.clock_asked = io.now;
+                }
+                self.later(address, Request::Clock);
+            }
         }
+        self.turn = self.turn.wrapping_add(1);
         if io.now >= self.last_retry + RETRY {
             self.last_retry = io.now;
             let missing: Vec<Address> = self
@@ -352,9 +233,26 @@ impl Chain {
         }
     }
 
+    /// Changes that nobody waits for any more: their answer took too long. They are told only once by
+    /// the board, so they must not be lost.
+    fn belated(&self, reply: &bus::Reply) -> bool {
+        let waited = self.pending.as_ref().is_some_and(|pending| {
+            pending.question.address == reply.address
+                && matches!(pending.question.request, Request::Changes | Request::Repeat)
+        });
+        let known = self.boards.get(&reply.address).is_some_and(|board| board.state != State::Down);
+        matches!(reply.body, Body::Changes { .. }) && !waited && known && self.discovery.is_none()
+    }
+
     fn reply(&mut self, reply: bus::Reply, io: &mut Io<'_>) -> Result<(), String> {
         io.health.messages += 1;
         let address = reply.address;
+        if self.belated(&reply) {
+            if let Some(board) = self.boards.get_mut(&address) {
+                board.belated(reply.body, self.timing, io);
+            }
+            return Ok(());
+        }
         let asked = match &self.pending {
             Some(pending) if pending.question.address == address => {
                 self.pending.take().map(|pending| pending.question)
@@ -377,17 +275,22 @@ impl Chain {
             (Request::Board, Body::Board(squares)) => match board.state {
                 State::Greeting if !board.greeted => {
                     board.greeted_with = squares;
-                    board.told = io.registry.squares(&board.serial);
+                    board.told = io.registry.squares(&board.serial).map(|(squares, _)| squares);
                     self.next(address, Request::Changes);
                 }
                 State::Repairing if board.told != Some(squares) && self.recover => {
                     self.next(address, Request::FromStart);
                 }
+                // It may show what was not fetched yet: that comes first, in its order.
+                State::Up if board.told.is_some() => {
+                    board.shown = Some(squares);
+                    self.next(address, Request::Changes);
+                }
                 state => {
                     board.state = State::Up;
                     board.lost_changes = false;
                     board.dump(squares, self.timing, io);
-                    if board.wants_start_tag(&squares) {
+                    if board.wants_start_tag() {
                         self.next(address, Request::StartGame);
                     } else if state == State::Greeting {
                         self.next(address, Request::Clock);
@@ -399,6 +302,8 @@ impl Chain {
                 if board.changes(asked.request, even, stream, self.timing, io) {
                     // A repeat of what is known: the question itself had been lost.
                     self.next(address, Request::Changes);
+                } else if board.wants_start_tag() {
+                    self.next(address, Request::StartGame);
                 } else if board.state == State::Greeting || (active && board.held_press.is_none()) {
                     // Where something happens the clock may have been stopped or started.
                     self.next(address, Request::Clock);
@@ -416,6 +321,10 @@ impl Chain {
                 }
             }
             (Request::FromStart, Body::FromStart(stream)) => {
+                // What it shows now is told whatever the log said: it is read once for a loss.
+                if board.state == State::Repairing {
+                    board.state = State::Up;
+                }
                 board.take_log(&stream, io);
                 self.next(address, Request::Board);
             }
@@ -442,7 +351,9 @@ impl Chain {
             Request::Changes => Request::Repeat,
             other => other,
         };
-        if failures < 2 {
+        // A whole game is long, so that a bad line seldom brings it whole.
+        let most = if request == Request::FromStart { MOST_LOGS } else { 2 };
+        if failures < most {
             self.queue.push_front(Question { address, request, failures: failures + 1 });
             return;
         }
@@ -490,195 +401,6 @@ impl Chain {
     }
 }
 
-impl Board {
-    fn tell(&mut self, observations: Vec<Observation>, timing: Timing, io: &mut Io<'_>) {
-        for observation in observations {
-            match &observation {
-                Observation::Square(square, content) => {
-                    if let Some(told) = &mut self.told {
-                        told.set(*square, *content);
-                    }
-                    self.dump_at = io.now + timing.settle;
-                }
-                // A burst of tags after power-up or a start tag.
-                Observation::Dump(squares) if self.told == Some(*squares) => continue,
-                Observation::Dump(squares) => self.told = Some(*squares),
-                _ => {}
-            }
-            self.tell_clock(observation, io);
-        }
-        self.remember(io);
-    }
-
-    fn remember(&self, io: &Io<'_>) {
-        if let Some(told) = self.told {
-            io.registry.remember_squares(&self.serial, told);
-        }
-    }
-
-    fn dump(&mut self, squares: Squares, timing: Timing, io: &mut Io<'_>) {
-        if let (Some(told), Some(board)) = (self.told, io.health.boards.get_mut(&self.serial)) {
-            for (index, (told, now)) in told.0.iter().zip(&squares.0).enumerate() {
-                if told != now {
-                    board.square_healed[index] += 1;
-                }
-            }
-        }
-        if self.dump_wanted || self.told != Some(squares) {
-            io.tell(Some(&self.serial), Observation::Dump(squares));
-        }
-        self.told = Some(squares);
-        self.dump_wanted = false;
-        self.dump_at = io.now + timing.dump;
-        self.remember(io);
-    }
-
-    /// The board has come to an initial position: the log needs its start tag.
-    fn wants_start_tag(&mut self, squares: &Squares) -> bool {
-        let start = shakmaty::Board::new();
-        let initial =
-            *squares == Squares::from_board(&start, false) || *squares == Squares::from_board(&start, true);
-        if !initial {
-            self.started = false;
-        }
-        initial && !self.started
-    }
-
-    /// Takes changes in; true if they are a mere repeat.
-    fn changes(
-        &mut self,
-        asked: Request,
-        even: bool,
-        stream: Vec<u8>,
-        timing: Timing,
-        io: &mut Io<'_>,
-    ) -> bool {
-        let repeated = asked == Request::Repeat
-            && !stream.is_empty()
-            && self.last_changes.as_ref().is_some_and(|(was_even, was)| *was_even == even && *was == stream);
-        if repeated {
-            return true;
-        }
-        if self.state == State::Greeting {
-            self.missed = dgt::Tags::new(&stream).filter_map(dgt::Tag::to_recovered).collect();
-        } else {
-            if dgt::Tags::new(&stream).any(|tag| matches!(tag, dgt::Tag::PowerUp | dgt::Tag::Watchdog)) {
-                self.dump_wanted = true;
-                self.started = false;
-            }
-            let mut observations: Vec<Observation> = self.held_press.take().into_iter().collect();
-            self.translator.observe(&Body::Changes { even, stream: stream.clone() }, &mut observations);
-            // The lever is noted at once, the squares up to a scan later: what was put down before
-            // the press may come after it, in the next answer. So a press at the end waits for that
-            // one, or it would seem to be far earlier than the rest of its move.
-            if !stream.is_empty() {
-                self.held_press = observations.pop_if(|last| matches!(last, Observation::Clock(_)));
-            }
-            self.tell(observations, timing, io);
-        }
-        self.last_changes = Some((even, stream));
-        false
-    }
-
-    fn clock(&mut self, body: &Body, io: &mut Io<'_>) {
-        let mut observations = Vec::new();
-        self.translator.observe(body, &mut observations);
-        if self.held_press.is_some() {
-            return;
-        }
-        for observation in observations {
-            self.tell_clock(observation, io);
-        }
-    }
-
-    fn tell_clock(&mut self, observation: Observation, io: &mut Io<'_>) {
-        if let Observation::Clock(state) = observation {
-            if self.clock_told == Some(state) {
-                return;
-            }
-            self.clock_told = Some(state);
-        }
-        io.tell(Some(&self.serial), observation);
-    }
-
-    fn greet(&mut self, address: Address, io: &mut Io<'_>) -> Result<(), String> {
-        io.registry.claim(&self.serial, &io.health.port)?;
-        self.greeted = true;
-        (self.clock_told, self.held_press) = (None, None);
-        self.dump_wanted = true;
-        let identity = io.identity(&address.to_string(), "DGT on a chain", self.firmware);
-        io.up(&self.serial, identity);
-        Ok(())
-    }
-
-    /// After a gap the board's own store has lost nothing, and what it kept is told as recovered.
-    /// If it does not reach back to what was last known, the whole game is read. What was played
-    /// before this program started counts if a game is under way.
-    fn after_greeting(&mut self, recover: bool, io: &mut Io<'_>) -> Request {
-        let missed = std::mem::take(&mut self.missed);
-        let broken = self.lost_changes || missed.iter().any(|event| matches!(event, RecoveredEvent::PowerUp));
-        let log = match self.told {
-            Some(_) => broken,
-            None => super::single::under_way(&self.greeted_with),
-        };
-        if log && recover {
-            return Request::FromStart;
-        }
-        if self.told.is_some() && !missed.is_empty() {
-            io.tell(Some(&self.serial), Observation::Recovered(missed));
-        }
-        Request::Board
-    }
-
-    /// It has been silent for too long.
-    fn lost(&mut self, io: &mut Io<'_>) {
-        let told = self.greeted;
-        self.state = State::Down;
-        self.greeted = false;
-        if let Some(health) = io.health.boards.get_mut(&self.serial) {
-            health.up = false;
-        }
-        if told {
-            io.registry.release(&self.serial, &io.health.port);
-            let reason = format!(
-                "board {} does not answer on the chain at {}: its plug, its power, or the cable before it",
-                self.serial, io.health.port
-            );
-            io.tell(Some(&self.serial), Observation::Link(LinkEvent::Down(reason)));
-        }
-    }
-
-    fn take_log(&mut self, stream: &[u8], io: &mut Io<'_>) {
-        let events: Vec<RecoveredEvent> = dgt::Tags::new(stream).filter_map(dgt::Tag::to_recovered).collect();
-        let now = replayed(&events);
-        let news = match (self.told, now) {
-            (Some(told), Some(now)) => dgt::events_since(&events, &told, &now).unwrap_or(&events),
-            _ => &events,
-        };
-        // An untouched initial position is no news.
-        let played = news.iter().any(|event| matches!(event, RecoveredEvent::Halted { .. }))
-            || news.len() > 33
-            || self.told.is_some();
-        if !news.is_empty() && played {
-            io.tell(Some(&self.serial), Observation::Recovered(news.to_vec()));
-        }
-        self.lost_changes = false;
-        self.dump_wanted = true;
-    }
-}
-
-/// The squares after these events, which begin with a start tag and all pieces.
-fn replayed(events: &[RecoveredEvent]) -> Option<Squares> {
-    let begins = events.iter().any(|event| matches!(event, RecoveredEvent::StartTag));
-    let mut squares = Squares::default();
-    for event in events {
-        if let RecoveredEvent::Square { square, content, .. } = event {
-            squares.set(*square, *content);
-        }
-    }
-    begins.then_some(squares)
-}
-
 impl Driver for Chain {
     fn opened(&mut self, io: &mut Io<'_>) {
         self.decoder = bus::Decoder::new();
@@ -720,7 +442,9 @@ impl Driver for Chain {
     fn tick(&mut self, io: &mut Io<'_>) -> Result<(), String> {
         if let Some(pending) = &self.pending {
             // Long replies are on their way as long as bytes keep coming.
-            let patience = self.timing.reply + self.line_time(pending.question);
+            let line_time = self.line_time(pending.question);
+            let begun = self.decoder.pending() > 0 && self.last_byte > pending.sent;
+            let patience = self.timing.reply + if begun { line_time.min(PAUSE) } else { line_time };
             if io.now < self.last_byte.max(pending.sent) + patience {
                 return Ok(());
             }

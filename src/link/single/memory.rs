@@ -1,0 +1,161 @@
+//! Reading the log of a board after a gap, again and again until a reading can be believed
+//! ([`Readings`]), or too often: then what the board shows has to do.
+
+use std::time::Duration;
+
+use crate::wire::{BoardSquare, Content, Observation, RecoveredEvent, Squares, dgt::Command};
+
+use super::{
+    super::{driver::Io, readings::Readings},
+    send,
+    up::Up,
+};
+
+/// The log takes 8 s of line time, longer over Bluetooth.
+const LOG: Duration = Duration::from_secs(14);
+/// What may be left of the last reading has come when nothing came for so long.
+const OVER: Duration = Duration::from_millis(150);
+/// A log that was asked for begins, and goes on, within this.
+const SETTLED: Duration = Duration::from_millis(1300);
+/// So many readings are taken.
+const MOST_READINGS: u32 = 6;
+/// The pause after the first reading that cannot be believed; it doubles each time.
+const PAUSE: Duration = Duration::from_millis(250);
+/// After a gap this long the log is read even if the board shows nothing much: men may have gone and
+/// come back.
+const LONG_GAP: Duration = Duration::from_secs(10);
+
+/// A log that is being read.
+pub(super) struct LogRead {
+    /// The reading has to be here by then; or, between readings, the next one is asked then.
+    until: Duration,
+    /// A reading is on its way, asked at this moment.
+    asked: bool,
+    since: Duration,
+    failed: u32,
+    /// What the board shows at the end of this reading.
+    now: Squares,
+    /// What it showed before the gap.
+    before: Option<Squares>,
+    readings: Readings,
+}
+
+impl LogRead {
+    pub(super) fn field(&mut self, square: BoardSquare, content: Content) {
+        self.now.set(square, content);
+    }
+
+    pub(super) fn dump(&mut self, squares: Squares) {
+        self.now = squares;
+    }
+}
+
+impl Up {
+    /// After a gap: if the board shows more than one move's difference to what it showed before
+    /// (or the gap was long, or this program has just started, and a game is under way), its own log
+    /// is read first.
+    pub(super) fn recover_first(&mut self, now: Squares, io: &mut Io<'_>) -> bool {
+        let before = io.registry.squares(&self.serial);
+        let useful = match before {
+            Some((before, since)) => {
+                now.0.iter().zip(&before.0).filter(|(now, before)| now != before).count() > 2
+                    || (io.now >= since + LONG_GAP && under_way(&now))
+            }
+            None => under_way(&now),
+        };
+        if useful {
+            self.read_log(now, before.map(|(before, _)| before), io);
+        }
+        useful
+    }
+
+    pub(super) fn read_log(&mut self, now: Squares, before: Option<Squares>, io: &mut Io<'_>) {
+        send(&Command::SendLog, io);
+        self.log = Some(LogRead {
+            until: io.now + LOG,
+            asked: true,
+            since: io.now,
+            failed: 0,
+            now,
+            before,
+            readings: Readings::default(),
+        });
+    }
+
+    /// A log came whole, or what is left of one.
+    pub(super) fn log_came(&mut self, stream: &[u8], io: &mut Io<'_>) {
+        let Some(mut read) = self.log.take() else {
+            // Nobody asked for it (noise made the command): live decoding goes on from a dump.
+            self.dump_wanted = true;
+            self.want_dump(io.now);
+            return;
+        };
+        match read.readings.take(stream, read.before.as_ref(), &read.now) {
+            Some(events) => self.log_done(&read, events, io),
+            None => {
+                self.log = Some(read);
+                self.log_failed(io);
+            }
+        }
+    }
+
+    /// Bytes were lost while a log is awaited; these are left of it, if any.
+    pub(super) fn log_fault(&mut self, dropped: u32, remains: &[u8], io: &mut Io<'_>) {
+        if !self.log.as_ref().is_some_and(|read| read.asked) {
+            return;
+        }
+        if !remains.is_empty() {
+            self.log_came(remains, io);
+        } else if dropped > 256 {
+            // Its header was damaged, so all of it was noise.
+            self.log_failed(io);
+        }
+    }
+
+    fn log_failed(&mut self, io: &mut Io<'_>) {
+        let Some(read) = &mut self.log else { return };
+        read.failed += 1;
+        if read.failed < MOST_READINGS {
+            read.asked = false;
+            read.until = io.now + PAUSE * (1 << read.failed.min(8));
+        } else if let Some(read) = self.log.take() {
+            tracing::warn!(board = &*self.serial, "its log could not be read; what it shows has to do");
+            self.log_done(&read, Vec::new(), io);
+        }
+    }
+
+    fn log_done(&mut self, read: &LogRead, events: Vec<RecoveredEvent>, io: &mut Io<'_>) {
+        if !events.is_empty() {
+            io.tell(Some(&self.serial), Observation::Recovered(events));
+        }
+        self.tell_dump(read.now, io);
+        self.let_go(io);
+        self.dump_wanted = true;
+        self.want_dump(io.now);
+    }
+
+    /// True while a log is being read. `silent`: since the last byte.
+    pub(super) fn log_tick(&mut self, silent: Duration, io: &mut Io<'_>) -> bool {
+        let Some(read) = &mut self.log else { return false };
+        if io.now >= read.until || read.asked && silent >= SETTLED && io.now >= read.since + SETTLED {
+            if read.asked {
+                self.log_failed(io);
+            } else if silent >= OVER {
+                (read.asked, read.since, read.until) = (true, io.now, io.now + LOG);
+                // What it shows at the end of the log that follows.
+                send(&Command::SendBoard, io);
+                send(&Command::SendLog, io);
+            }
+        }
+        self.log.is_some()
+    }
+}
+
+/// A game is under way: neither an initial position nor a nearly empty board.
+pub(in crate::link) fn under_way(squares: &Squares) -> bool {
+    let start = shakmaty::Board::new();
+    let pieces = squares.0.iter().filter(|content| content.piece().is_some()).count();
+    pieces > 2
+        && *squares != Squares::from_board(&start, false)
+        && *squares != Squares::from_board(&start, true)
+}
