@@ -179,7 +179,8 @@ impl Board {
         let repeated = matches!(asked, Request::Repeat | Request::Changes)
             && !stream.is_empty()
             && self.last_changes.as_ref().is_some_and(|(was_even, was)| *was_even == even && *was == stream);
-        if repeated {
+        // That the last answer was empty may be long ago: the question itself may not have arrived.
+        if repeated || (asked == Request::Repeat && stream.is_empty()) {
             return true;
         }
         if self.state == State::Greeting {
@@ -248,7 +249,9 @@ impl Board {
     /// before this program started counts if a game is under way.
     pub(super) fn after_greeting(&mut self, recover: bool, io: &mut Io<'_>) -> Request {
         let missed = std::mem::take(&mut self.missed);
-        let broken = self.lost_changes || missed.iter().any(|event| matches!(event, RecoveredEvent::PowerUp));
+        let broken = self.lost_changes
+            || missed.iter().any(|event| matches!(event, RecoveredEvent::PowerUp))
+            || !self.explained(&missed);
         let log = match self.told {
             Some(_) => broken,
             None => under_way(&self.greeted_with),
@@ -260,6 +263,19 @@ impl Board {
             io.tell(Some(&self.serial), Observation::Recovered(missed));
         }
         Request::Board
+    }
+
+    /// These events lead from what was known to what it showed when it was greeted, a moment before.
+    fn explained(&self, events: &[RecoveredEvent]) -> bool {
+        let Some(mut squares) = self.told else { return true };
+        let mut explained = squares == self.greeted_with;
+        for event in events {
+            if let RecoveredEvent::Square { square, content, .. } = event {
+                squares.set(*square, *content);
+                explained |= squares == self.greeted_with;
+            }
+        }
+        explained
     }
 
     /// It has been silent for too long.

@@ -98,7 +98,6 @@ impl Chain {
         board.last_heard = io.now;
         if board.state == State::Down {
             board.state = State::Greeting;
-            board.missed.clear();
             if let Some(discovery) = &mut self.discovery {
                 discovery.found_in_round = true;
             }

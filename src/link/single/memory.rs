@@ -18,7 +18,7 @@ const OVER: Duration = Duration::from_millis(150);
 /// A log that was asked for begins, and goes on, within this.
 const SETTLED: Duration = Duration::from_millis(1300);
 /// So many readings are taken.
-const MOST_READINGS: u32 = 6;
+const MOST_READINGS: u32 = 8;
 /// The pause after the first reading that cannot be believed; it doubles each time.
 const PAUSE: Duration = Duration::from_millis(250);
 /// After a gap this long the log is read even if the board shows nothing much: men may have gone and
@@ -83,14 +83,14 @@ impl Up {
     }
 
     /// A log came whole, or what is left of one.
-    pub(super) fn log_came(&mut self, stream: &[u8], io: &mut Io<'_>) {
+    pub(super) fn log_came(&mut self, stream: &[u8], clean: bool, io: &mut Io<'_>) {
         let Some(mut read) = self.log.take() else {
             // Nobody asked for it (noise made the command): live decoding goes on from a dump.
             self.dump_wanted = true;
             self.want_dump(io.now);
             return;
         };
-        match read.readings.take(stream, read.before.as_ref(), &read.now) {
+        match read.readings.take(stream, clean, read.before.as_ref(), &read.now) {
             Some(events) => self.log_done(&read, events, io),
             None => {
                 self.log = Some(read);
@@ -105,7 +105,7 @@ impl Up {
             return;
         }
         if !remains.is_empty() {
-            self.log_came(remains, io);
+            self.log_came(remains, false, io);
         } else if dropped > 256 {
             // Its header was damaged, so all of it was noise.
             self.log_failed(io);

@@ -94,7 +94,7 @@ impl Up {
                 }
             }
             Message::Battery(battery) => io.battery(&self.serial, battery.reading()),
-            Message::Log(stream) => self.log_came(&stream, io),
+            Message::Log(stream) => self.log_came(&stream, !mistrust, io),
             _ => {}
         }
     }
