@@ -19,7 +19,8 @@ const OVER: Duration = Duration::from_millis(150);
 const SETTLED: Duration = Duration::from_millis(1300);
 /// So many readings are taken.
 const MOST_READINGS: u32 = 8;
-/// The pause after the first reading that cannot be believed; it doubles each time.
+/// The pause after the first reading that cannot be believed; it doubles each time, to two
+/// seconds.
 const PAUSE: Duration = Duration::from_millis(250);
 /// After a gap this long the log is read even if the board shows nothing much: men may have gone and
 /// come back.
@@ -117,7 +118,7 @@ impl Up {
         read.failed += 1;
         if read.failed < MOST_READINGS {
             read.asked = false;
-            read.until = io.now + PAUSE * (1 << read.failed.min(8));
+            read.until = io.now + PAUSE * (1 << read.failed.min(3));
         } else if let Some(read) = self.log.take() {
             tracing::warn!(board = &*self.serial, "its log could not be read; what it shows has to do");
             self.log_done(&read, Vec::new(), io);
