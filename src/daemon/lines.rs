@@ -51,6 +51,11 @@ fn board_json(serial: &str, board: &BoardHealth) -> Value {
         // By square from a8 to h1 in the board's own numbering.
         "square_changes": board.square_changes.to_vec(),
         "square_healed": board.square_healed.to_vec(),
+        // Those that misbehave, named as if the connector were at White's left.
+        "suspect_squares": board
+            .suspect_squares()
+            .map(|square| square.to_chess(false).to_string())
+            .collect::<Vec<_>>(),
     })
 }
 

@@ -16,7 +16,7 @@
 //! | `readings` | damaged readings of a board's log, checked and put together |
 //! | `other` | the other makes |
 //! | `registry`, `health`, `scan` | who holds which board; counters; patterns of paths |
-//! | `metrics`, `report` | the counters for Prometheus, and for the desk |
+//! | `metrics` | the counters for Prometheus |
 
 mod chain;
 mod config;
@@ -28,7 +28,6 @@ mod other;
 mod port;
 mod readings;
 mod registry;
-mod report;
 mod scan;
 mod single;
 mod worker;
@@ -48,7 +47,7 @@ use tokio::sync::mpsc::Sender;
 pub use config::{Make, Mode, PortConfig, Timing};
 pub use health::{BoardHealth, LineHealth, LineState};
 
-use crate::{record::Timestamp, wall, wire::Observation};
+use crate::{record::Timestamp, wire::Observation};
 
 use driver::Ask;
 use health::{HealthTable, parking::Shared};
@@ -199,12 +198,6 @@ impl LinksHandle {
     #[must_use]
     pub fn health(&self) -> Vec<LineHealth> {
         self.0.health()
-    }
-
-    /// The same for the desk: `GET /api/v1/links`, its keys described in `link::report`.
-    #[must_use]
-    pub fn report(&self) -> serde_json::Value {
-        report::report(&self.health(), wall::now())
     }
 }
 

@@ -10,8 +10,7 @@ use crate::support::daemon::{Daemon, PATIENCE, http_get, write_config};
 
 fn links(daemon: &Daemon) -> Vec<Value> {
     let body: Value = serde_json::from_str(&http_get(&daemon.desk, "/api/v1/links")).expect("JSON");
-    assert!(body["at"].is_i64());
-    body["links"].as_array().expect("a list").clone()
+    body.as_array().expect("a list").clone()
 }
 
 fn until(daemon: &Daemon, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
@@ -74,7 +73,7 @@ fn health_reaches_the_desk_and_the_metrics() {
         assert_eq!(link["port"], path.to_str().expect("UTF-8"));
         assert_eq!(link["reason"], Value::Null);
         assert_eq!(link["kind"], "DGT, single board");
-        assert!(link["last_byte_age_ms"].as_i64().expect("heard") >= 0);
+        assert!(link["last_byte"].as_i64().expect("heard") > 0);
         for count in ["bytes", "messages"] {
             assert!(link[count].as_u64() > Some(0), "{count}: {link}");
         }
@@ -86,7 +85,7 @@ fn health_reaches_the_desk_and_the_metrics() {
         }
     }
     let board = &seen[0]["boards"][0];
-    assert_eq!(board["battery"]["minutes_left"], 150);
+    assert_eq!(board["battery_minutes_left"], 150);
     assert_eq!((&board["model"], &board["firmware"]), (&"DGT Bluetooth".into(), &serde_json::json!([3, 10])));
     assert_eq!(seen[1]["boards"][0]["battery"], Value::Null);
     let metrics = http_get(&daemon.desk, "/metrics");
