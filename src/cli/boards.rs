@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// How long a port may take: opening, finding out the mode, identifying.
-const PATIENCE: Duration = Duration::from_secs(25);
+const PATIENCE: Duration = Duration::from_secs(40);
 /// Clock and battery come a moment after the board has said who it is, and so do the other boards
 /// of a chain.
 const DETAILS: Duration = Duration::from_millis(2500);
