@@ -5,7 +5,7 @@
 //! a reply covered it there before the scan came round. A line is judged whole (`ledger`); the
 //! cheapest lines are kept, so that one can see how much worse the next best story is.
 
-use shakmaty::{Bitboard, Move, Piece, attacks};
+use shakmaty::{Bitboard, Move, Piece};
 
 use super::{
     account::puts,
@@ -18,10 +18,8 @@ use crate::record::{Position, Timestamp};
 const DEPTH: usize = 20;
 /// Positions that are looked at.
 const NODES: u32 = 100;
-/// What a ply costs at least whose man was not read on its square: covered by the reply, or gone on
-/// within a scan.
+/// What a ply costs at least whose man was not read on its square: the reply covered it.
 const COVERED: u32 = 3;
-const PASSED: u32 = 24;
 /// Lines that are kept.
 const KEPT: usize = 12;
 /// What was read so much earlier than a ply can have been made may still follow it, in ms.
@@ -136,9 +134,6 @@ impl Search<'_, '_> {
             let key = least - (PLY * node.line.len() as u32).min(least);
             let position = node.line.last().map_or(self.root, |last| &last.after);
             for Candidate { m, read, at, unread } in self.candidates(position, node.cursor) {
-                if node.unread + unread > 2 * PASSED {
-                    continue;
-                }
                 let mut line = Vec::with_capacity(node.line.len() + 1);
                 line.extend(node.line.iter().cloned());
                 line.push(Tried { m, after: position.play(m), at: read });
@@ -182,8 +177,9 @@ impl Search<'_, '_> {
         let mut found = Vec::new();
         for m in position.legal_moves() {
             let from = origin(m);
-            let man = board.piece_at(from);
-            if !self.ledger.left(from, man) {
+            if !m.is_castle() && !self.landed.contains(m.to())
+                || !self.ledger.left(from, board.piece_at(from))
+            {
                 continue;
             }
             let mut at: Option<Timestamp> = None;
@@ -208,14 +204,6 @@ impl Search<'_, '_> {
                 .find(|seen| seen.piece.color != turn && self.possible(seen.at, seen.dumped, cursor));
             if let Some(covered) = covered {
                 found.push(Candidate { m, read: covered.at, at: None, unread: COVERED });
-            } else if let Some(man) = man.filter(|_| !m.is_promotion()) {
-                // It stood there for less than a scan, and went on to where it was read next.
-                let board = board.clone();
-                let reach = attacks::attacks(m.to(), man, board.occupied()) & self.landed;
-                let next = reach.into_iter().filter_map(|square| self.arrival(square, man, cursor)).min();
-                if let Some(next) = next {
-                    found.push(Candidate { m, read: next, at: None, unread: PASSED });
-                }
             }
         }
         found

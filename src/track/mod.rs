@@ -37,9 +37,9 @@
 //!   back, are searched, the cleanest beginning first (`lattice`), and each is held against the
 //!   whole evidence (`ledger`): every square's readings are aligned with the contents that the line
 //!   gives it; a change read at `t` was made within the scan before `t`; plies take their time and
-//!   follow one another; presses come one a ply. So a man that was covered by the reply, or went on
-//!   before the scan came round, can be inferred. A ply stands when every other story is much
-//!   worse; while one comes near it waits, up to 4 s after its press, and then it is told with its
+//!   follow one another; presses come one a ply. So a man that was covered by the reply before the
+//!   scan came round can be inferred (one that went on by itself cannot: the search would have to
+//!   try every square). A ply stands when every other story is much worse; while one comes near it waits, up to 4 s after its press, and then it is told with its
 //!   rivals (`Finding::Gap`) before it stands. The search is bounded: where it is cut short nothing
 //!   is taken for sure.
 //! * **Dumps are the truth**, updates are hints: a dump is taken as changes of all squares that
