@@ -27,7 +27,7 @@ fn number(name: &str) -> Option<u64> {
 #[test]
 fn whole_halls_keep_their_promises_whatever_happens() {
     let first = number("ARBITERD_SEED").unwrap_or(1);
-    let seeds = number("ARBITERD_SEEDS").unwrap_or(12);
+    let seeds = number("ARBITERD_SEEDS").unwrap_or(6);
     let next = AtomicU64::new(first);
     let workers = thread::available_parallelism().map_or(1, usize::from).min(seeds as usize).max(1);
     let began = arbiterd::wall::uptime();

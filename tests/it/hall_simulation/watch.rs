@@ -108,7 +108,8 @@ impl Watch {
 
     /// Takes what the hall said and holds it against everything that must be so.
     pub(super) fn take(&mut self, hall: &Hall, updates: &[Update], now: Timestamp) {
-        let mut changed = BTreeSet::new();
+        // The first ply that may be another now, by table.
+        let mut changed: BTreeMap<TableId, usize> = BTreeMap::new();
         for update in updates {
             let next = self.told.len() as u64 + 1;
             assert_eq!(update.seq.0, next, "numbers without gaps");
@@ -117,7 +118,18 @@ impl Watch {
             self.index_fits(update);
             self.alert_lives(update);
             self.desk.apply(update);
-            changed.extend(update.table);
+            if let Some(table) = update.table {
+                let from = match &update.body {
+                    UpdateBody::Ply { index, .. } => Some(*index),
+                    UpdateBody::Undo { from } => Some(*from),
+                    UpdateBody::Result(_) => Some(usize::MAX),
+                    UpdateBody::Table(_) => Some(0),
+                    _ => None,
+                };
+                if let Some(from) = from {
+                    changed.entry(table).and_modify(|first| *first = from.min(*first)).or_insert(from);
+                }
+            }
             if let (Some(table), false) = (
                 update.table,
                 matches!(update.body, UpdateBody::Clock(_) | UpdateBody::Incident(_) | UpdateBody::Alert(_)),
@@ -135,8 +147,8 @@ impl Watch {
         if !updates.is_empty() {
             assert_eq!(hall.seq().0, self.told.len() as u64, "the hall counts what it said");
         }
-        for table in changed {
-            self.shown_is_so(hall, table);
+        for (table, from) in changed {
+            self.shown_is_so(hall, table, from);
         }
         self.delay.push(updates);
     }
@@ -211,7 +223,7 @@ impl Watch {
     }
 
     /// What the desk is shown is what the hall has, and each ply follows from the one before.
-    fn shown_is_so(&self, hall: &Hall, table: TableId) {
+    fn shown_is_so(&self, hall: &Hall, table: TableId, from: usize) {
         let Some(game) = hall.game(table) else { return };
         let view = &self.desk.tables[&table];
         assert_eq!(view.game.plies, game.plies, "table {table} is shown other plies than it has");
@@ -221,6 +233,10 @@ impl Watch {
             || view.alerts.values().any(|alert| alert.code == Code::WrongInitialPosition);
         let mut provisional = false;
         for (index, ply) in game.plies.iter().enumerate() {
+            provisional |= ply.state == PlyState::Provisional;
+            if index < from {
+                continue;
+            }
             let before = game.position_before(index).expect("a position");
             match before.find_uci(ply.uci) {
                 _ if ply.irregular => {}
@@ -241,7 +257,6 @@ impl Watch {
                 let said = view.alerts.values().any(|alert| NOT_LEGAL.contains(&alert.code));
                 assert!(said, "table {table}, ply {index}: {} is not legal, and no alert says so", ply.uci);
             }
-            provisional |= ply.state == PlyState::Provisional;
             assert!(
                 !provisional || ply.state == PlyState::Provisional || ply.source == PlySource::Entered,
                 "table {table}, ply {index} is confirmed behind a provisional one"
