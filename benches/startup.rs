@@ -49,7 +49,7 @@ fn main() {
     println!(
         "{rounds} rounds of {boards} boards: {inputs} inputs, {updates} updates, {:.1} MB, played in {:.1} s",
         size as f64 / 1e6,
-        (wall::uptime() - began).as_secs_f64()
+        wall::uptime().saturating_sub(began).as_secs_f64()
     );
     for _ in 0..3 {
         let began = wall::uptime();
@@ -59,8 +59,8 @@ fn main() {
         let hall = recover(&journal, |updates| count += updates.len()).expect("readable");
         println!(
             "opened and checked in {:.3} s, read and folded in {:.3} s ({} tables, {count} updates)",
-            (opened - began).as_secs_f64(),
-            (wall::uptime() - opened).as_secs_f64(),
+            opened.saturating_sub(began).as_secs_f64(),
+            wall::uptime().saturating_sub(opened).as_secs_f64(),
             hall.table_ids().len()
         );
     }
@@ -79,7 +79,7 @@ fn main() {
             .expect("the program starts");
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         lines.map_while(Result::ok).find(|line| line.starts_with("public")).expect("an address");
-        println!("the program serves after {:.3} s", (wall::uptime() - began).as_secs_f64());
+        println!("the program serves after {:.3} s", wall::uptime().saturating_sub(began).as_secs_f64());
         child.kill().expect("it was running");
         child.wait().expect("it has ended");
     }
