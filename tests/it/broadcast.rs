@@ -239,7 +239,7 @@ fn a_watcher_sees_whole_files_only_and_no_other_pgn() {
     let mut arrivals = 0;
     while let Ok(event) = events.next() {
         let name = event.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if name.ends_with(".pgn") {
+        if std::path::Path::new(&name).extension().is_some_and(|extension| extension == "pgn") {
             assert_eq!(event.events(), ReadFlags::MOVED_TO, "{name} comes whole, by its new name");
             arrivals += 1;
         }

@@ -42,7 +42,8 @@ async fn everything(updates: &[Update]) -> String {
     let mut out = String::new();
     for path in PATHS {
         let answer = get(house.public(), path).await;
-        out.push_str(&format!("{path} {} {:?}\n{}\n", answer.status, answer.header("etag"), answer.body));
+        let head = format!("{path} {} {:?}\n", answer.status, answer.header("etag"));
+        out += &[head.as_str(), &answer.body, "\n"].concat();
     }
     // A snapshot of some tables is made anew; that of all may be a tenth of a second old.
     let mut late = Socket::open(house.public(), "/ws?tables=1").await;

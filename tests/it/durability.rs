@@ -76,7 +76,8 @@ fn they_go_on(daemon: &Daemon) {
 
 fn with_journal(config: &Path, file: &Path) {
     let mut text = fs::read_to_string(config).expect("a configuration");
-    text.push_str(&format!("[journal]\nfile = {:?}\n", file.to_str().expect("UTF-8")));
+    let journal = format!("[journal]\nfile = {:?}\n", file.to_str().expect("UTF-8"));
+    text += &journal;
     fs::write(config, text).expect("a writable folder");
 }
 
@@ -302,7 +303,7 @@ fn a_warm_standby_takes_the_boards_over_and_nothing_is_lost() {
     let online = daemon.until("the boards to be taken over", |tables| {
         tables.iter().all(|table| table["link"]["online"] == true)
     });
-    eprintln!("taken over in {:.1} s", (wall::uptime() - began).as_secs_f64());
+    eprintln!("taken over in {:.1} s", wall::uptime().checked_sub(began).unwrap().as_secs_f64());
     nothing_is_lost(&shown, &online);
     they_go_on(&daemon);
     assert_eq!(daemon.terminate(), Some(0));

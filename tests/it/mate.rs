@@ -76,7 +76,6 @@ fn every_shared_position_is_decided_rightly() {
     let Some(path) = crate::support::shared("winnable/dev.tsv") else { return };
     let text = fs::read_to_string(path).expect("readable");
     let (asked, unknown, wrong) = check_table(&text, &Budget::default(), 1);
-    println!("{asked} questions, {unknown} undecided, {} wrong", wrong.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(unknown <= 10, "{unknown} of {asked} undecided");
 }

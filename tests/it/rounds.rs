@@ -58,7 +58,9 @@ impl Stage {
         self.board(key, Observation::Dump(Squares::from_board(board, false)));
         self.now = self.now.plus(5000);
         let updates = self.hall.advance(self.now);
-        updates.iter().for_each(|update| self.view.apply(update));
+        for update in &updates {
+            self.view.apply(update);
+        }
     }
 
     fn clock(&mut self, key: &str, white: u32, black: u32) {
@@ -308,7 +310,9 @@ fn a_round_that_was_started_tells_when_a_clock_was_not() {
     stage.order(Command::StartRound);
     stage.now = stage.now.plus(120_000);
     let updates = stage.hall.advance(stage.now);
-    updates.iter().for_each(|update| stage.view.apply(update));
+    for update in &updates {
+        stage.view.apply(update);
+    }
     let codes: Vec<_> = stage.view.tables[&TableId(1)].alerts.values().map(|alert| alert.code).collect();
     assert!(codes.contains(&arbiterd::laws::Code::ClockNotStarted), "{codes:?}");
 }

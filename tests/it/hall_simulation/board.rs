@@ -151,11 +151,9 @@ impl Board {
                 self.squares.set(*square, *content);
                 self.touched = now;
             }
-            Observation::Dump(squares) => {
-                if self.squares != *squares {
-                    self.squares = *squares;
-                    self.touched = now;
-                }
+            Observation::Dump(squares) if self.squares != *squares => {
+                self.squares = *squares;
+                self.touched = now;
             }
             Observation::Clock(state) => self.clock = *state,
             _ => {}

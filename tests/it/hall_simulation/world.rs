@@ -166,7 +166,7 @@ impl World {
     }
 
     fn play(&mut self, exchanged: bool) {
-        let end = self.boards.iter().filter_map(|board| Some(self.now + board.script.end_ms as i64)).max();
+        let end = self.boards.iter().map(|board| self.now + board.script.end_ms as i64).max();
         let end = end.unwrap_or(self.now) + 240_000;
         let length = (end - self.now).max(1);
         let mut restarts: Vec<i64> =
@@ -337,23 +337,20 @@ impl World {
         self.restarts += 1;
         self.questions.clear();
         let mut again: Vec<String> = Vec::new();
-        let mut hall = match &mut self.file {
-            Some((folder, journal)) => {
-                drop(journal.take());
-                let opened = Journal::open(&folder.path().join("hall.sqlite")).expect("the same journal");
-                let hall = recover(&opened, |updates| again.extend(texts(updates))).expect("readable");
-                *journal = Some(opened);
-                hall
+        let mut hall = if let Some((folder, journal)) = &mut self.file {
+            drop(journal.take());
+            let opened = Journal::open(&folder.path().join("hall.sqlite")).expect("the same journal");
+            let hall = recover(&opened, |updates| again.extend(texts(updates))).expect("readable");
+            *journal = Some(opened);
+            hall
+        } else {
+            let mut hall = Hall::new();
+            for line in &self.lines {
+                let input: Input = serde_json::from_str(line).expect("an input that was written");
+                again.extend(texts(&hall.apply(&input)));
             }
-            None => {
-                let mut hall = Hall::new();
-                for line in &self.lines {
-                    let input: Input = serde_json::from_str(line).expect("an input that was written");
-                    again.extend(texts(&hall.apply(&input)));
-                }
-                hall.take_questions();
-                hall
-            }
+            hall.take_questions();
+            hall
         };
         // What was said since the last input, by deadlines alone, the journal does not hold.
         again.extend(texts(&hall.advance(self.hall.now())));

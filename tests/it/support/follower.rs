@@ -31,7 +31,7 @@ impl Follower {
             self.only.as_ref().map(|only| only.iter().map(u64::to_string).collect::<Vec<_>>().join(","));
         let mut path = format!("/ws?tables={}", tables.unwrap_or_default());
         if self.seq > 0 {
-            path.push_str(&format!("&from={}", self.seq));
+            path += &["&from=", &self.seq.to_string()].concat();
         }
         Socket::open(address, &path).await
     }
