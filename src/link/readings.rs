@@ -474,7 +474,9 @@ mod tests {
         let tag = |square: BoardSquare, content| Tag::Field { square, content, quick: false };
         let written = |tags: &[Tag]| {
             let mut bytes = Vec::new();
-            tags.iter().for_each(|tag| tag.encode(&mut bytes));
+            for tag in tags {
+                tag.encode(&mut bytes);
+            }
             bytes
         };
         let lift = tag(square(Square::E2), Content::Empty);

@@ -91,12 +91,11 @@ impl Up {
             self.want_dump(io.now);
             return;
         };
-        match read.readings.take(stream, clean, read.before.as_ref(), &read.now) {
-            Some(events) => self.log_done(&read, events, io),
-            None => {
-                self.log = Some(read);
-                self.log_failed(io);
-            }
+        if let Some(events) = read.readings.take(stream, clean, read.before.as_ref(), &read.now) {
+            self.log_done(&read, events, io);
+        } else {
+            self.log = Some(read);
+            self.log_failed(io);
         }
     }
 
