@@ -226,7 +226,8 @@ fn check_game(
             &wanted[at..wanted.len().min(at + 4)],
         ));
     }
-    if game.result.is_some() && table["result"]["value"] != game.result.map(|r| r.word()).unwrap_or_default()
+    if game.result.is_some()
+        && table["result"]["value"] != game.result.map(arbiterd::record::GameResult::word).unwrap_or_default()
     {
         faults.push(format!("table {number}: result {} instead of {:?}", table["result"], game.result));
     }
