@@ -32,6 +32,9 @@ use arbiterd::{
 };
 use criterion::{Criterion, Throughput};
 
+/// Reads bytes; how much it saw.
+type Reading = fn(&[u8]) -> usize;
+
 /// What a line says while one game is played, asked every 200 ms in turn.
 fn said(mut line: impl Line, asked: &[&[u8]]) -> Vec<u8> {
     let game = &famous_games()[7];
@@ -123,7 +126,7 @@ fn memchr(bytes: &[u8]) -> usize {
 }
 
 /// Megabytes a second, the best of some goes.
-fn speed(read: fn(&[u8]) -> usize, bytes: &[u8]) -> f64 {
+fn speed(read: Reading, bytes: &[u8]) -> f64 {
     let best = (0..12).map(|_| {
         let begun = Instant::now();
         black_box(read(black_box(bytes)));
@@ -141,7 +144,7 @@ fn main() {
     let polls: Vec<&[u8]> = polls.iter().map(|poll| &poll[..]).collect();
     let mut log_bytes = said(board(), &[&[0x49]]);
     log_bytes.truncate(200_000);
-    let lines: [(&str, fn(&[u8]) -> usize, Vec<u8>); 5] = [
+    let lines: [(&str, Reading, Vec<u8>); 5] = [
         ("single board", single, said(board(), &[&[0x4b], &[], &[], &[0x42]])),
         ("chain", chain, said(board(), &polls)),
         ("log", log, log_bytes),
