@@ -11,7 +11,7 @@ use super::{
     lattice::{Question, Stories, Story, search},
     ledger::{LONGEST, Ledger, PLY, Pressed, Tried},
     line::{Made, Step},
-    press::SCAN,
+    press::{SCAN, SKEW},
     threads::Open,
 };
 use crate::record::{PlySource, Timestamp};
@@ -115,11 +115,11 @@ impl Track {
             return false;
         }
         let new = &best.line[look.known.min(best.line.len())..];
-        let open = &mut self.threads[0].open;
-        let same = open.iter().zip(new).take_while(|(a, b)| a.step() == Some(b.m)).count();
-        if same == open.len() && same == new.len() {
+        let same = self.threads[0].open.iter().zip(new).take_while(|(a, b)| a.step() == Some(b.m)).count();
+        if same == self.threads[0].open.len() && same == new.len() || self.let_go(same) {
             return false;
         }
+        let open = &mut self.threads[0].open;
         let cause = if same == open.len() { Cause::Played } else { Cause::Revised };
         open.truncate(same);
         open.extend(new[same..].iter().map(|tried| Open {
@@ -128,6 +128,13 @@ impl Track {
         }));
         self.publish(cause, out);
         true
+    }
+
+    /// In a calm game open ply `index` stood well before it was pressed: it is not told otherwise.
+    fn let_go(&self, index: usize) -> bool {
+        let made = self.threads[0].open.get(index).map(|open| open.made.made_at);
+        let pressed = self.presses.first();
+        made.zip(pressed).is_some_and(|(made, pressed)| made.plus(SKEW) <= pressed) && !self.brisk()
     }
 
     /// Weighs the line anew after a change.
