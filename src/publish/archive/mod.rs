@@ -395,7 +395,7 @@ mod tests {
 
         fn round(&mut self, number: u32) {
             let event = json!({"id": "open", "name": "Open", "site": "Hall", "time_control": "90'+30\""});
-            self.push(None, UpdateBody::Round(json!({"event": event, "number": number})));
+            self.push(None, UpdateBody::Round(json!({"event": event, "number": number, "live": true})));
         }
 
         fn load(&mut self, table: u32, round: u32, game: u64, white: &str, black: &str) {
@@ -496,6 +496,9 @@ mod tests {
         assert_eq!(
             files.keys().map(String::as_str).collect::<Vec<_>>(),
             [
+                "round-1.incidents.csv",
+                "round-1.incidents.html",
+                "round-1.incidents.md",
                 "round-1/game-1.pgn",
                 "round-1/game-2.pgn",
                 "round-1/games.pgn",
@@ -545,7 +548,7 @@ mod tests {
         }
         let whole = tree(all.path());
         let part = tree(one.path());
-        assert!(part.keys().all(|name| name.starts_with("round-1/") || name == "tournament.json"));
+        assert!(part.keys().all(|name| name.starts_with("round-1") || name == "tournament.json"));
         assert!(part.iter().all(|(name, bytes)| whole[name] == *bytes));
         assert!(part.contains_key("round-1/games.pgn"));
     }
