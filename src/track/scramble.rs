@@ -119,6 +119,12 @@ impl Track {
         if same == self.threads[0].open.len() && same == new.len() || self.let_go(same) {
             return false;
         }
+        // In a calm game a man that stands where the story has none is the arbiter's, not a story's.
+        let tip = new.last().map_or(&self.line.base, |last| &last.after);
+        let left = self.threads[0].view(&self.eyes).diff(tip.board()) & !self.eyes.empty();
+        if left.any() && !self.brisk() {
+            return false;
+        }
         let open = &mut self.threads[0].open;
         let cause = if same == open.len() { Cause::Played } else { Cause::Revised };
         open.truncate(same);

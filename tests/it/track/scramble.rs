@@ -53,3 +53,12 @@ fn a_dump_corrects_a_castling_whose_king_was_not_told() {
     );
     assert_eq!(table.end(), ["e8g8", "e2e4"]);
 }
+
+#[test]
+fn a_pawn_taken_in_passing_and_left_standing_is_no_fault_of_its_square() {
+    let mut table = Table::fen("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2");
+    table.play("0 run w; 100 e5 -; 250 d6 P; 800 run b; 6000 d5 -");
+    assert_eq!(table.end(), ["e5d6"]);
+    assert_eq!(table.presses(), ["victim-left"]);
+    assert_eq!(table.count(|found| matches!(found, Finding::SquareFault { .. })), 0);
+}
