@@ -205,6 +205,7 @@ export class Mock {
     response.setHeader('Content-Security-Policy', `default-src 'self'; frame-ancestors ${pathname === '/embed' ? '*' : "'none'"}`);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     const json = (code, body) => { response.statusCode = code; response.setHeader('Content-Type', 'application/json'); response.end(JSON.stringify(body)); };
+    if (desk && pathname === '/readyz') return json(200, {});
     if (desk && pathname.startsWith('/api/')) {
       let body = '';
       for await (const part of request) body += part;

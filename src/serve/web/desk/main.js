@@ -10,6 +10,7 @@ import { signIn, signOut, whoAmI } from './api.js';
 import { AttentionView, openCount } from './attention.js';
 import { Caller } from './caller.js';
 import { toast } from './dialogs.js';
+import { troubleBar } from './trouble.js';
 
 applyTheme();
 await loadWords('page', 'desk');
