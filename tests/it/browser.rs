@@ -16,7 +16,8 @@ fn the_pages_hold_in_a_real_browser() {
             .expect("npm can be started");
         assert!(installed.success(), "npm ci: {installed}");
     }
-    let tests = ["viewer", "desk", "weight", "signed", "real"].map(|name| format!("{name}.test.mjs"));
+    // `real.test.mjs` plays a whole demo beside the pages and is run by hand: it takes as long as the games.
+    let tests = ["viewer", "desk", "weight", "signed"].map(|name| format!("{name}.test.mjs"));
     let run = Command::new("node")
         .args(["--test", "--test-concurrency=1"])
         .args(&tests)
