@@ -1,6 +1,6 @@
 //! The pages in a real Chromium, driven by the scripts in `tests/browser/`: by themselves against a
-//! stand-in, and against the daemon with simulated boards. Needs `node`, `npm` and Chromium, so it is
-//! run by `.ci/run` and not by a plain `cargo test`.
+//! stand-in, and against the daemon with people who sign in. Needs `node`, `npm` and Chromium, so it is
+//! run by `.ci/run` and not by a plain `cargo test`. `real.test.mjs`, against a demo, is run by hand.
 
 use std::{path::Path, process::Command};
 
