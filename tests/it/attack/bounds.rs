@@ -67,7 +67,7 @@ async fn giants_are_turned_away_and_the_daemon_goes_on() {
         let mut socket =
             Socket::open_as(address, path, &[("authorization", &bearer)]).await.expect("a stream");
         socket.next_of("snapshot").await;
-        socket.send_message(Message::text("x".repeat(1 << 20))).await;
+        socket.send_giant(Message::text("x".repeat(1 << 20))).await;
         loop {
             match socket.next_message().await {
                 Some(Message::Close(Some(frame))) => {

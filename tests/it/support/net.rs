@@ -55,11 +55,10 @@ pub(crate) async fn http(
 /// Sends these bytes and reads an answer to its end.
 pub(crate) async fn raw(address: SocketAddr, bytes: &[u8]) -> Answer {
     let talk = async {
-        let mut stream = TcpStream::connect(address).await.expect("a listener");
-        // A server that refuses early may close before all is written.
-        let _closed_early = stream.write_all(bytes).await;
+        let (mut from, mut to) = TcpStream::connect(address).await.expect("a listener").into_split();
+        // A server that refuses early answers, and may close, before all is written: read meanwhile.
         let mut answer = Vec::new();
-        let _reset = stream.read_to_end(&mut answer).await;
+        let (_closed_early, _reset) = tokio::join!(to.write_all(bytes), from.read_to_end(&mut answer));
         answer
     };
     let answer = tokio::time::timeout(DEADLINE, talk).await.expect("an answer in time");
@@ -157,5 +156,10 @@ impl Socket {
 
     pub(crate) async fn send_message(&mut self, message: Message) {
         self.0.send(message).await.expect("an open socket");
+    }
+
+    /// Sends a message so large that the other side may close before all of it is written.
+    pub(crate) async fn send_giant(&mut self, message: Message) {
+        let _closed_early = self.0.send(message).await;
     }
 }
