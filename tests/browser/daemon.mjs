@@ -46,7 +46,8 @@ export class Daemon {
   }
 
   async #listens() {
-    await until(() => /^public\s+http\S+/m.test(this.said), 'the daemon says where it listens', 60_000);
+    await until(() => this.child.exitCode !== null || /^public\s+http\S+/m.test(this.said), 'the daemon says where it listens', 60_000);
+    if (this.child.exitCode !== null) throw new Error(`the daemon ended with ${this.child.exitCode}; what it said is above`);
     this.desk = this.said.match(/^desk\s+(http:\/\/[^/\s]+)/m)[1];
     this.viewer = this.said.match(/^public\s+(http:\/\/[^/\s]+)/m)[1];
   }

@@ -144,6 +144,22 @@ test('a file of pairings is read, its repairs are shown, and nothing changes bef
   await done(page);
 });
 
+test('every board is listed where it stands, is taken away and put back', { skip }, async () => {
+  const page = await newPage();
+  await page.goto(`${desk}/#/event`);
+  await page.waitForSelector('.event-view .results li >> nth=7');
+  await accessible(page, 'event, live');
+  const row = page.locator('.event-view .results li', { hasText: 'Table 8' });
+  await row.getByRole('button', { name: /Take away/ }).click();
+  const sure = page.locator('dialog .danger');
+  await until(async () => (await sure.count()) > 0 || !(await tables()).find((one) => one.table === 8).link.board, 'taken away, or asked first');
+  if (await sure.count()) await sure.click();
+  await until(async () => !(await tables()).find((one) => one.table === 8).link.board, 'the board is free');
+  await page.locator('.event-view select').first().selectOption('8');
+  await until(async () => (await tables()).find((one) => one.table === 8).link.board, 'and put back');
+  await done(page);
+});
+
 test('a spectator follows 64 boards, loses the line and comes back right', { skip }, async (context) => {
   const large = await Daemon.demo('--boards', '64', '--speed', '1');
   context.after(() => large.stop());

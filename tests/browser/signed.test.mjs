@@ -2,6 +2,7 @@
 // a game typed from its score sheet, pairings from a file, what is muted, and sheets for the printer.
 
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Daemon, skip } from './daemon.mjs';
@@ -38,6 +39,8 @@ black = "Eighth, Player"
 file = "hall.sqlite"
 [archive]
 folder = "archive"
+[import]
+watch = "pairings"
 [desk]
 listen = "127.0.0.1:0"
 [public]
@@ -197,7 +200,7 @@ test('sheets for the printer: names stay text, match protocols and summary, one 
 test('names stay text on every view of the desk, in both languages', { skip }, async () => {
   for (const locale of ['en-GB', 'ru-RU']) {
     const page = await signIn('Chief', '', { locale, width: 390, height: 844 });
-    for (const view of ['hall', 'table/1', 'table/1/trace', 'round', 'log', 'help', 'print/summary']) {
+    for (const view of ['hall', 'table/1', 'table/1/trace', 'round', 'event', 'log', 'help', 'print/summary']) {
       await page.goto(`${hall.desk}/#/${view}`);
       await page.waitForSelector('main > *');
       await page.waitForTimeout(250);
@@ -225,5 +228,44 @@ test('a file of pairings dropped on the page is shown with its repairs, and take
   await page.getByRole('button', { name: 'Take them' }).click();
   await until(async () => (await table(2))?.players.white.name === 'Third, C', 'the round is set up');
   await until(async () => (await page.locator('.round-view h1').textContent()) === 'Round 4', 'and shown');
+  await done(page);
+});
+
+test('a round robin is paired from names in lot order; its names are offered in Latin letters', { skip }, async () => {
+  const page = await signIn('Operator', 'round');
+  await page.getByRole('link', { name: 'Boards, sections, round robin' }).click();
+  const look = page.getByRole('button', { name: 'Show the pairings' });
+  await page.fill('.event-view textarea', 'Петров, Пётр\nSecond, B');
+  assert.equal(await look.isDisabled(), true, 'two players need no table');
+  await page.fill('.event-view textarea', 'Петров, Пётр\nSecond, B\nThird, C\nFourth, D\nFifth, E');
+  await page.locator('.event-view input[type=number]').fill('2');
+  await accessible(page, 'event');
+  await look.click();
+  await page.waitForSelector('dialog .pairings');
+  // Berger's table for five or six: the second round is 6-4, 5-3, 1-2; with five, the fourth is free.
+  assert.deepEqual(await page.locator('.pairings li div').allTextContents(), ['Fifth, E – Third, C', 'Петров, Пётр – Second, B']);
+  assert.match(await page.locator('dialog').innerText(), /Without a game: Fourth, D/);
+  await page.getByRole('button', { name: 'Take them' }).click();
+  const at = await until(async () => (await hall.tables('Chief')).find((one) => one.players.white.name === 'Петров, Пётр')?.table, 'the round is set up');
+  await page.goto(`${hall.desk}/#/table/${at}`);
+  await page.locator('.side-column summary', { hasText: 'Corrections' }).click();
+  await page.getByRole('button', { name: 'Correct names' }).click();
+  await page.getByRole('button', { name: 'In Latin letters: Petrov, Petr' }).click();
+  await page.locator('dialog .primary').click();
+  await until(async () => (await table(at)).players.white.name === 'Petrov, Petr', 'the Latin name is taken');
+  await done(page);
+});
+
+test('a file in the watched folder waits at the desk until a person takes it', { skip }, async () => {
+  const page = await signIn('Chief', 'round');
+  mkdirSync(join(hall.folder, 'pairings'), { recursive: true });
+  writeFileSync(join(hall.folder, 'pairings', 'round5.pgn'), '[Event "Open"]\n[Site "?"]\n[Date "2026.05.03"]\n[Round "5"]\n[White "Tenth, J"]\n[Black "Eleventh, K"]\n[Result "*"]\n\n*\n');
+  await page.waitForSelector('.waiting li', { timeout: 30_000 });
+  assert.match(await page.locator('.waiting li').first().innerText(), /round5\.pgn/);
+  assert.notEqual((await table(1)).players.white.name, 'Tenth, J', 'nothing is set up before');
+  await page.getByRole('button', { name: 'Look at it' }).click();
+  await page.getByRole('button', { name: 'Take them' }).click();
+  await until(async () => (await table(1)).players.white.name === 'Tenth, J', 'the round is set up');
+  await until(async () => !(await page.locator('.waiting-box').isVisible()), 'and the file waits no more');
   await done(page);
 });

@@ -1,6 +1,6 @@
 //! The pages in a real Chromium, driven by the scripts in `tests/browser/`: by themselves against a
-//! stand-in, and against the daemon with people who sign in. Needs `node`, `npm` and Chromium, so it is
-//! run by `.ci/run` and not by a plain `cargo test`. `real.test.mjs`, against a demo, is run by hand.
+//! stand-in, against the daemon with people who sign in, and beside a demo. Needs `node`, `npm` and
+//! Chromium, so it is run by `.ci/run` and not by a plain `cargo test`.
 
 use std::{path::Path, process::Command};
 
@@ -16,8 +16,7 @@ fn the_pages_hold_in_a_real_browser() {
             .expect("npm can be started");
         assert!(installed.success(), "npm ci: {installed}");
     }
-    // `real.test.mjs` plays a whole demo beside the pages and is run by hand: it takes as long as the games.
-    let tests = ["viewer", "desk", "weight", "signed"].map(|name| format!("{name}.test.mjs"));
+    let tests = ["viewer", "desk", "weight", "signed", "real"].map(|name| format!("{name}.test.mjs"));
     let run = Command::new("node")
         .args(["--test", "--test-concurrency=1"])
         .args(&tests)

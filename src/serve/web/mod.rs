@@ -62,7 +62,7 @@ const SHARED: &[&[Asset]] = &[
 const DESK: &[&[Asset]] = &[
     assets!("text/javascript; charset=utf-8":
         "desk/adjourn.js" "desk/alert.js" "desk/api.js" "desk/attention.js" "desk/caller.js" "desk/checks.js" "desk/claim.js"
-        "desk/corrections.js" "desk/dialogs.js" "desk/entries.js" "desk/hall.js" "desk/health.js"
+        "desk/corrections.js" "desk/dialogs.js" "desk/entries.js" "desk/event.js" "desk/hall.js" "desk/health.js"
         "desk/help.js" "desk/imports.js" "desk/line.js" "desk/log.js" "desk/main.js" "desk/names.js" "desk/picker.js"
         "desk/print.js" "desk/results.js" "desk/round.js" "desk/scene.js" "desk/sheet.js" "desk/table.js" "desk/timeline.js"
         "desk/trace.js" "desk/trouble.js"

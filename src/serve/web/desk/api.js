@@ -70,9 +70,12 @@ export function alerts() {
   return ask('/api/v1/alerts');
 }
 
-/** Reads a file of pairings without changing anything: `{draft, notes}`. */
-export function readImport(file, round = null) {
-  return ask(`/api/v1/import${round === null ? '' : `?round=${round}`}`, { method: 'POST', body: file, type: 'application/octet-stream' });
+/** Reads a file of pairings without changing anything: `{draft, notes}`. `list` is the text of a list of pairs. */
+export function readImport(file, { round = null, list = null } = {}) {
+  const query = new URLSearchParams();
+  if (round !== null) query.set('round', round);
+  if (list !== null) query.set('list', list);
+  return ask(`/api/v1/import?${query}`, { method: 'POST', body: file, type: 'application/octet-stream' });
 }
 
 /** Reads a typed score sheet against the rules, without changing anything: `{plies, san, fen, fault}`. */

@@ -45,15 +45,29 @@ export function showDraft(context, found, file = '') {
   ], { wide: true });
 }
 
-/** Reads a file, shows what is in it, and sets the round up when that is confirmed. */
-export async function importFile(context, file) {
+/** Ends of the names of tournament reports, which a list of pairs may go with. */
+const REPORT = /\.(trf|trfx)$/i;
+
+/**
+ * Reads the files that were dropped together: one file of pairings, or a tournament report (TRF) with the
+ * list of pairs its program wrote beside it. Shows what is in it, and sets the round up when that is confirmed.
+ */
+export async function importFiles(context, files) {
+  const [first, second] = [...files].sort((a, b) => REPORT.test(b.name) - REPORT.test(a.name));
+  if (!first) return;
+  if (files.length > 2 || (second && !REPORT.test(first.name))) {
+    toast(t('import.one-by-one'), { bad: true });
+    return;
+  }
+  const file = first;
+  const list = second ? await second.text() : null;
   let found = null;
   try {
-    found = await readImport(file);
+    found = await readImport(file, { list });
   } catch (refused) {
     // The file holds several rounds: only a person can say which.
     const which = /say which/.test(refused.message) ? await askText(t('import'), t('import.which', { why: refused.message }), { yes: t('import.read'), required: true }) : null;
-    if (which) found = await attempt(() => readImport(file, Number.parseInt(which, 10) || 0));
+    if (which) found = await attempt(() => readImport(file, { round: Number.parseInt(which, 10) || 0, list }));
     else if (which === null) toast(t('refused', { why: refused.message || t('no-answer') }), { bad: true });
   }
   if (!found || !(await showDraft(context, found, file.name))) return;

@@ -75,6 +75,7 @@ const VIEWS = {
     ? new (await lazy('./trace.js')).TraceView(context, Number(number))
     : new (await lazy('./table.js')).TableView(context, Number(number))),
   round: async (context) => new (await lazy('./round.js')).RoundView(context),
+  event: async (context) => new (await lazy('./event.js')).EventView(context),
   print: async (context, ...which) => new (await lazy('./print.js')).PrintView(context, ...which),
   log: async (context) => new (await lazy('./log.js')).LogView(context),
   help: async (context) => new (await lazy('./help.js')).HelpView(context),
@@ -140,7 +141,7 @@ function desk(me) {
     view = next;
     document.body.dataset.view = kind || 'attention';
     fill(main, view.root);
-    for (const link of links) setAttr(link, 'aria-current', link.dataset.path === kind || (kind === 'table' && link.dataset.path === 'hall') || (kind === 'print' && link.dataset.path === 'round') ? 'page' : null);
+    for (const link of links) setAttr(link, 'aria-current', link.dataset.path === kind || (kind === 'table' && link.dataset.path === 'hall') || (['print', 'event'].includes(kind) && link.dataset.path === 'round') ? 'page' : null);
     if (moved) main.focus({ preventScroll: true });
     scrollTo(0, 0);
     view.opened?.();

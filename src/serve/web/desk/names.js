@@ -2,8 +2,29 @@
 
 import { el } from '../shared/dom.js';
 import { t } from '../shared/i18n.js';
-import { order } from './api.js';
+import { fetchJson, order } from './api.js';
 import { attempt, openDialog } from './dialogs.js';
+
+/** A name with a letter that Latin alphabets do not have. */
+const NOT_LATIN = /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u;
+
+/** Offers the name as it is written in Latin letters, for readers of tags that know no others. */
+function latinOffer(input) {
+  const button = el('button', { type: 'button', class: 'button latin', hidden: true, on: { click: () => { input.value = button.dataset.latin; button.hidden = true; } } });
+  const look = async () => {
+    button.hidden = true;
+    const name = input.value.trim();
+    if (!NOT_LATIN.test(name)) return;
+    const { latin } = await fetchJson(`/latin?name=${encodeURIComponent(name)}`).catch(() => ({}));
+    if (!latin || name !== input.value.trim()) return;
+    button.dataset.latin = latin;
+    button.textContent = t('names.latin', { name: latin });
+    button.hidden = false;
+  };
+  input.addEventListener('change', look);
+  look();
+  return button;
+}
 
 const FIELDS = ['name', 'title', 'rating', 'federation', 'team'];
 
@@ -13,7 +34,8 @@ export async function correctNames(table) {
     const side = (colour) => el('fieldset', { class: 'names' }, el('legend', { text: t(colour) }), FIELDS.map((field) => {
       const input = el('input', { type: field === 'rating' ? 'number' : 'text', autocomplete: 'off', spellcheck: 'false', value: table.players[colour]?.[field] ?? '' });
       inputs[`${colour} ${field}`] = input;
-      return el('label', { class: `field ${field}` }, el('span', { text: t(`names.${field}`) }), input);
+      const label = el('label', { class: `field ${field}` }, el('span', { text: t(`names.${field}`) }), input);
+      return field === 'name' ? [label, latinOffer(input)] : label;
     }));
     const value = (colour) => {
       const player = { ...table.players[colour] };

@@ -10,7 +10,7 @@ import { order } from './api.js';
 import { CHECKS, checks } from './checks.js';
 import { attempt, confirm } from './dialogs.js';
 import { confirmResult } from './results.js';
-import { importFile, Waiting } from './imports.js';
+import { importFiles, Waiting } from './imports.js';
 
 /** Nobody signs for a game that nobody played, or that is not over. */
 const UNPLAYED = new Set(['+:-', '-:+', '-:-', 'adj']);
@@ -26,11 +26,11 @@ export class RoundView {
     this.afterText = el('p', { class: 'round-summary' });
     this.files = el('div', { class: 'buttons' });
     this.begun = el('span', { class: 'chip' });
-    const input = el('input', { type: 'file', accept: '.pgn,.trf,.trfx,.txt,.csv', class: 'sr', id: 'import-file', on: { change: () => { if (input.files[0]) importFile(context, input.files[0]); input.value = ''; } } });
+    const input = el('input', { type: 'file', accept: '.pgn,.trf,.trfx,.txt,.csv', multiple: true, class: 'sr', id: 'import-file', on: { change: () => { importFiles(context, [...input.files]); input.value = ''; } } });
     this.drop = el('label', { class: 'drop', for: 'import-file' }, icon('file'), el('span', { text: t('import.drop') }));
     const heads = el('tr', {}, el('th', { scope: 'col', text: t('check.table') }), CHECKS.map((name) => el('th', { scope: 'col', text: t(`check.${name}`) })));
     this.root = el('div', { class: 'round-view' },
-      el('div', { class: 'table-head' }, this.heading = el('h1'), this.begun),
+      el('div', { class: 'table-head' }, this.heading = el('h1'), this.begun, el('a', { class: 'button', href: '#/event', text: t('event.more') })),
       (this.waiting = may.round ? new Waiting(context) : null)?.root,
       el('div', { class: 'round-grid' },
         el('section', { class: 'box', 'aria-label': t('before') }, el('h2', { text: t('before') }), this.summary,
@@ -64,7 +64,7 @@ export class RoundView {
     this.root.addEventListener('drop', (event) => {
       event.preventDefault();
       over(false);
-      if (event.dataTransfer.files[0]) importFile(this.context, event.dataTransfer.files[0]);
+      importFiles(this.context, [...event.dataTransfer.files]);
     });
   }
 

@@ -13,12 +13,10 @@ export function troubleBar() {
   const ask = async () => {
     try {
       const answer = await fetch('/readyz', { cache: 'no-store' });
-      if (answer.ok) {
-        bar.hidden = true;
-      } else if (answer.status === 503) {
-        setText(why, (await answer.json()).detail ?? '');
-        bar.hidden = false;
-      }
+      // Read to its end in either case: a body left unread keeps its connection.
+      const said = await answer.json();
+      if (answer.status === 503) setText(why, said.detail ?? '');
+      bar.hidden = answer.status !== 503;
     } catch { /* Without a connection the header says so. */ }
   };
   ask();
