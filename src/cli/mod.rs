@@ -10,6 +10,7 @@ pub mod config;
 mod demo;
 mod doctor;
 mod export;
+mod qr;
 mod replay;
 mod run;
 mod scenario;

@@ -1,7 +1,8 @@
 //! `arbiterd run`: the daemon, until it is told to stop.
 
 use std::{
-    net::SocketAddr,
+    io::{IsTerminal, stdout},
+    net::{SocketAddr, UdpSocket},
     path::{Path, PathBuf},
 };
 
@@ -28,11 +29,14 @@ pub(super) struct Args {
     /// Only check the configuration: exit 0 if it can be used, 78 if not.
     #[arg(long)]
     check: bool,
+    /// Show a link, and on a terminal its QR code, that signs a chief arbiter in until this run ends.
+    #[arg(long)]
+    invite: bool,
 }
 
 /// Runs it. Exit code 0, or 78 for a bad configuration.
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let settings = match &args.config {
+    let mut settings = match &args.config {
         Some(path) => match config::load(path) {
             Ok(settings) => settings,
             Err(error) => {
@@ -45,6 +49,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.check {
         return Ok(0);
     }
+    settings.serve.invite = args.invite;
     runtime()?.block_on(async {
         let mut stop = Stop::install()?;
         let daemon = Daemon::start(&settings, watchdog())?;
@@ -91,14 +96,38 @@ pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 #[expect(clippy::print_stdout, reason = "the addresses are this command's output")]
 pub(super) fn announce(daemon: &Daemon) {
     let line = |name: &str, address: Option<SocketAddr>, tail: &str| {
-        if let Some(address) = address {
+        if let Some(address) = address.map(reachable) {
             println!("{name:<10} http://{address}/{tail}");
         }
     };
-    let sign_in = daemon.first_token().map(|token| format!("#token={token}")).unwrap_or_default();
+    let sign_in = daemon.invitation().map(|token| format!("#token={token}")).unwrap_or_default();
     line("desk", daemon.desk(), &sign_in);
     line("public", daemon.public(), "");
     line("livechess", daemon.livechess(), "api/v1.0");
+    if let Some(desk) = daemon.desk()
+        && !sign_in.is_empty()
+        && stdout().is_terminal()
+        && let Some(code) = super::qr::code(&format!("http://{}/{sign_in}", reachable(desk)))
+    {
+        println!("\n{code}\n");
+    }
+}
+
+/// The address as another machine knows it: for one that stands for all, the one that the way out of this
+/// machine begins with (no packet is sent to find it).
+fn reachable(address: SocketAddr) -> SocketAddr {
+    if !address.ip().is_unspecified() {
+        return address;
+    }
+    let (any, far) = match address {
+        SocketAddr::V4(_) => ("0.0.0.0:0", "192.0.2.1:9"),
+        SocketAddr::V6(_) => ("[::]:0", "[2001:db8::1]:9"),
+    };
+    let local = UdpSocket::bind(any).and_then(|socket| {
+        socket.connect(far)?;
+        socket.local_addr()
+    });
+    local.map_or(address, |local| SocketAddr::new(local.ip(), address.port()))
 }
 
 /// The signals that stop the program.

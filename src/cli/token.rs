@@ -4,7 +4,12 @@
 //! again. Taking a section out of the configuration revokes its token; the daemon reads the tokens
 //! again on SIGHUP.
 
-use std::{fmt::Write as _, fs, path::PathBuf};
+use std::{
+    fmt::Write as _,
+    fs,
+    io::{IsTerminal, stderr},
+    path::PathBuf,
+};
 
 use anyhow::{Context, bail};
 use clap::{Parser, ValueEnum};
@@ -17,7 +22,7 @@ use crate::{
 /// Arguments of `arbiterd token`.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Example:\n  arbiterd token anna --role arbiter --tables 1,2,3 >> arbiterd.toml\n  arbiterd token anna --role arbiter --config arbiterd.toml\n  arbiterd token anna --revoke --config arbiterd.toml\n\nA running daemon learns of it by `systemctl reload arbiterd` (SIGHUP). The section for the configuration goes to standard output, the link to sign in with to standard error."
+    after_help = "Example:\n  arbiterd token anna --role arbiter --tables 1,2,3 >> arbiterd.toml\n  arbiterd token anna --role arbiter --config arbiterd.toml\n  arbiterd token anna --revoke --config arbiterd.toml\n\nA running daemon learns of it by `systemctl reload arbiterd` (SIGHUP). The section for the configuration goes to standard output, the link to sign in with (and, on a terminal, its QR code) to standard error."
 )]
 pub(super) struct Args {
     /// Who: the name that stands in the journal and the incident log.
@@ -93,7 +98,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         }
         None => print!("{section}"),
     }
-    eprintln!("sign in with: {}/#token={token}", args.desk.trim_end_matches('/'));
+    let link = format!("{}/#token={token}", args.desk.trim_end_matches('/'));
+    eprintln!("sign in with: {link}");
+    if stderr().is_terminal()
+        && let Some(code) = super::qr::code(&link)
+    {
+        eprintln!("\n{code}\n");
+    }
     Ok(0)
 }
 

@@ -200,10 +200,10 @@ impl Daemon {
         self.serving.livechess
     }
 
-    /// The token made at start, if there was none.
+    /// The token made at start, if one was asked for.
     #[must_use]
-    pub fn first_token(&self) -> Option<&str> {
-        self.serving.first_token.as_deref()
+    pub fn invitation(&self) -> Option<&str> {
+        self.serving.invitation.as_ref().map(|(token, _)| token.as_str())
     }
 
     /// Why the journal cannot be written, if it cannot.

@@ -15,8 +15,9 @@ pub struct ServeConfig {
     pub livechess: Option<ListenConfig>,
     /// Who may sign in at the desk. With none, a desk on loopback is open to this machine's users.
     pub tokens: Tokens,
-    /// Even on loopback and without tokens nobody comes in unasked: one token is made at start.
-    pub always_sign_in: bool,
+    /// Makes one more token at start, a chief arbiter's, for as long as this runs. With it even a desk on
+    /// loopback asks who comes in.
+    pub invite: bool,
 }
 
 impl Default for ServeConfig {
@@ -26,7 +27,7 @@ impl Default for ServeConfig {
             public: Some(ListenConfig { any_origin: true, ..ListenConfig::loopback(8081) }),
             livechess: None,
             tokens: Tokens::default(),
-            always_sign_in: false,
+            invite: false,
         }
     }
 }

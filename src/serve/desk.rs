@@ -406,22 +406,23 @@ pub(super) async fn order(state: &DeskState, who: Who, command: Command) -> Resu
     }
 }
 
+/// Handlers of orders that say nothing but which command the body makes, for what the path names.
 macro_rules! orders {
-    ($($(#[$doc:meta])* $name:ident($body:ident: $type:ty $(, $table:ident)?) => $command:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident($body:ident: $type:ty $(, $key:ident: $kind:ty)?) => $command:expr;)*) => {$(
         $(#[$doc])*
         async fn $name(
             State(state): Shared,
             Extension(who): Extension<Who>,
-            $(Path($table): Path<u32>,)?
+            $(Path($key): Path<$kind>,)?
             headers: HeaderMap,
             body: Bytes,
         ) -> Result<Response, Problem> {
             let $body: $type = parse(&headers, &body)?;
-            $(let $table = TableId($table);)?
             order(&state, who, $command).await
         }
     )*};
 }
+pub(super) use orders;
 
 #[derive(Deserialize)]
 struct BindBody {
@@ -449,11 +450,11 @@ struct DelayBody {
 pub(super) struct Nothing {}
 
 orders! {
-    entry(entry: Entry, table) => Command::Entry { table, entry };
-    correct(correction: Correction, table) => Command::Correct { table, correction };
-    bind(body: BindBody, table) => Command::Bind { table, board: body.board };
-    mute(body: MuteBody, table) => Command::Mute { table, code: body.code, muted: body.muted };
-    set_table(setup: TableSetup, table) => Command::Table { table: TableSetup { table, ..setup } };
+    entry(entry: Entry, table: TableId) => Command::Entry { table, entry };
+    correct(correction: Correction, table: TableId) => Command::Correct { table, correction };
+    bind(body: BindBody, table: TableId) => Command::Bind { table, board: body.board };
+    mute(body: MuteBody, table: TableId) => Command::Mute { table, code: body.code, muted: body.muted };
+    set_table(setup: TableSetup, table: TableId) => Command::Table { table: TableSetup { table, ..setup } };
     set_event(event: EventSetup) => Command::Event { event };
     set_round(round: RoundSetup) => Command::Round { round };
     swap(body: SwapBody) => Command::SwapBoards { a: body.a, b: body.b };

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{
     access::Who,
-    desk::{DeskState, Nothing, order, parse},
+    desk::{DeskState, Nothing, order, orders, parse},
     problem::Problem,
 };
 use crate::{
@@ -51,17 +51,6 @@ async fn adjourned(State(state): Shared) -> Json<Value> {
     }))
 }
 
-async fn adjourn(
-    State(state): Shared,
-    Extension(who): Extension<Who>,
-    Path(table): Path<u32>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Response, Problem> {
-    let Nothing {} = parse(&headers, &body)?;
-    order(&state, who, Command::Entry { table: TableId(table), entry: Entry::Adjourn }).await
-}
-
 #[derive(Deserialize)]
 struct ResumeBody {
     /// An adjourned game that is at no table; the table's own if left out.
@@ -70,15 +59,11 @@ struct ResumeBody {
     sealed: Option<String>,
 }
 
-async fn resume(
-    State(state): Shared,
-    Extension(who): Extension<Who>,
-    Path(table): Path<u32>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Response, Problem> {
-    let ResumeBody { game, sealed } = parse(&headers, &body)?;
-    order(&state, who, Command::Resume { table: TableId(table), game, sealed }).await
+orders! {
+    adjourn(_body: Nothing, table: TableId) => Command::Entry { table, entry: Entry::Adjourn };
+    resume(body: ResumeBody, table: TableId) => {
+        Command::Resume { table, game: body.game, sealed: body.sealed }
+    };
 }
 
 fn with_table<T>(state: &DeskState, table: u32, look: impl FnOnce(&TableView) -> T) -> Result<T, Problem> {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::{
     access::Who,
-    desk::{DeskState, Nothing, order, parse},
+    desk::{DeskState, Nothing, order, orders, parse},
     imports::{ImportState, current_round, read_round},
     problem::Problem,
 };
@@ -249,37 +249,10 @@ async fn berger_round(State(state): Shared, headers: HeaderMap, body: Bytes) -> 
 
 // Sections.
 
-async fn section_round(
-    State(state): Shared,
-    Extension(who): Extension<Who>,
-    Path(section): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Response, Problem> {
-    let round: RoundSetup = parse(&headers, &body)?;
-    order(&state, who, Command::SectionRound { section, round }).await
-}
-
-async fn start_section(
-    State(state): Shared,
-    Extension(who): Extension<Who>,
-    Path(section): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Response, Problem> {
-    let Nothing {} = parse(&headers, &body)?;
-    order(&state, who, Command::StartSection { section }).await
-}
-
-async fn close_section(
-    State(state): Shared,
-    Extension(who): Extension<Who>,
-    Path(section): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Response, Problem> {
-    let Nothing {} = parse(&headers, &body)?;
-    order(&state, who, Command::CloseSection { section }).await
+orders! {
+    section_round(round: RoundSetup, section: String) => Command::SectionRound { section, round };
+    start_section(_body: Nothing, section: String) => Command::StartSection { section };
+    close_section(_body: Nothing, section: String) => Command::CloseSection { section };
 }
 
 // Tables.
@@ -290,38 +263,13 @@ struct PlayersBody {
     black: Option<Player>,
 }
 
-/// Corrects names and what stands with them; the game is not touched.
-async fn players(
-    State(state): Shared,
-    Extension(who): Extension<Who>,
-    Path(table): Path<u32>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Response, Problem> {
-    let PlayersBody { white, black } = parse(&headers, &body)?;
-    order(&state, who, Command::Players { table: TableId(table), white, black }).await
-}
-
-async fn unbind(
-    State(state): Shared,
-    Extension(who): Extension<Who>,
-    Path(table): Path<u32>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Response, Problem> {
-    let Nothing {} = parse(&headers, &body)?;
-    order(&state, who, Command::Unbind { table: TableId(table) }).await
-}
-
-async fn new_game(
-    State(state): Shared,
-    Extension(who): Extension<Who>,
-    Path(table): Path<u32>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Response, Problem> {
-    let Nothing {} = parse(&headers, &body)?;
-    order(&state, who, Command::NewGame { table: TableId(table) }).await
+orders! {
+    /// Corrects names and what stands with them; the game is not touched.
+    players(body: PlayersBody, table: TableId) => {
+        Command::Players { table, white: body.white, black: body.black }
+    };
+    unbind(_body: Nothing, table: TableId) => Command::Unbind { table };
+    new_game(_body: Nothing, table: TableId) => Command::NewGame { table };
 }
 
 #[derive(Deserialize)]
@@ -337,12 +285,11 @@ struct TypedBody {
 async fn typed(
     State(state): Shared,
     Extension(who): Extension<Who>,
-    Path(table): Path<u32>,
+    Path(table): Path<TableId>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
     let TypedBody { text, result } = parse(&headers, &body)?;
-    let table = TableId(table);
     let start = state
         .feed
         .look(|view| view.tables.get(&table).map(|table| table.info.start.clone()))

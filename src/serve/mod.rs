@@ -49,7 +49,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use self::{
-    access::{Role, Tokens},
+    access::{Grant, Role, Tokens},
     config::ListenConfig,
     listen::{Gate, Listening},
     metrics::ServeMetrics,
@@ -134,6 +134,9 @@ pub fn check_tls(files: &config::TlsFiles) -> Result<(), ServeError> {
     listen::tls(files).map(drop)
 }
 
+/// The name that stands in the log for who came by an invitation.
+const INVITED: &str = "invited";
+
 /// The running listeners.
 #[derive(Debug)]
 pub struct Serving {
@@ -143,8 +146,9 @@ pub struct Serving {
     pub public: Option<SocketAddr>,
     /// Where the `LiveChess` API listens.
     pub livechess: Option<SocketAddr>,
-    /// The token made at start, if one was: the sign-in link is `http://ADDRESS/#token=TOKEN`.
-    pub first_token: Option<String>,
+    /// The token made at start, if one was asked for (the sign-in link is `http://ADDRESS/#token=TOKEN`), and
+    /// what is kept of it.
+    pub invitation: Option<(String, Grant)>,
     tokens: Arc<RwLock<Tokens>>,
     feeds: [Arc<Feed>; 2],
     desk_crowd: Arc<Crowd>,
@@ -197,14 +201,16 @@ impl Serving {
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
         let mut tokens = config.tokens;
-        let mut first_token = None;
+        let mut invitation = None;
         let mut open = false;
+        if config.invite {
+            let token = tokens.create(INVITED, Role::ChiefArbiter, None)?;
+            invitation = tokens.find(&token).cloned().map(|grant| (token, grant));
+        }
         if let Some(desk) = &config.desk
             && tokens.is_empty()
         {
-            if config.always_sign_in {
-                first_token = Some(tokens.create("first", Role::ChiefArbiter, None)?);
-            } else if desk.address.ip().is_loopback() {
+            if desk.address.ip().is_loopback() {
                 open = true;
             } else {
                 return Err(ServeError::OpenDesk(desk.address));
@@ -227,7 +233,7 @@ impl Serving {
             desk: None,
             public: None,
             livechess: None,
-            first_token,
+            invitation,
             tokens: tokens.clone(),
             feeds: [desk_feed.clone(), public_feed.clone()],
             desk_crowd: desk_crowd.clone(),
@@ -330,7 +336,8 @@ impl Serving {
 
     /// Replaces all tokens: those made or revoked meanwhile count from the next request on, and streams
     /// opened with one that no longer stands end.
-    pub fn set_tokens(&self, tokens: Tokens) {
+    pub fn set_tokens(&self, mut tokens: Tokens) {
+        tokens.0.extend(self.invitation.iter().map(|(_, grant)| grant.clone()));
         *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
         self.desk_crowd.check_tokens();
     }

@@ -373,9 +373,17 @@ async fn a_desk_without_tokens_never_opens_to_the_network() {
     config.desk.as_mut().unwrap().address = "0.0.0.0:0".parse().unwrap();
     let refusal = Serving::start(config.clone(), deps()).unwrap_err().to_string();
     assert!(refusal.contains("token"), "{refusal}");
-    config.always_sign_in = true;
+    config.invite = true;
     let serving = Serving::start(config.clone(), deps()).unwrap();
-    assert!(serving.first_token.is_some());
+    let (invited, _) = serving.invitation.clone().unwrap();
+    let me = |token: String| {
+        let desk = std::net::SocketAddr::new([127, 0, 0, 1].into(), serving.desk.unwrap().port());
+        async move { http(desk, "GET", "/api/v1/me", &[("authorization", &format!("Bearer {token}"))], "").await }
+    };
+    assert_eq!(me(invited.clone()).await.json()["role"], "chief-arbiter");
+    assert_eq!(me("0".repeat(64)).await.status, 401);
+    serving.set_tokens(arbiterd::serve::access::Tokens::default());
+    assert_eq!(me(invited).await.status, 200, "reading the configuration again takes no invitation away");
     config.desk.as_mut().unwrap().address = serving.desk.unwrap();
     let taken = Serving::start(config, deps()).unwrap_err().to_string();
     assert!(taken.contains("choose another port"), "{taken}");
