@@ -10,12 +10,13 @@ import { GridView } from './grid.js';
 import { WallView } from './wall.js';
 
 applyTheme();
-await loadWords('page');
-
 const query = new URLSearchParams(location.search);
 const mode = location.pathname === '/wall' ? 'wall' : location.pathname === '/embed' ? 'embed' : 'page';
 const one = mode === 'embed' ? Number(query.get('table')) || 1 : null;
 const store = new Store({ query: one ? { tables: one } : {} });
+// The games come while the words do.
+store.connect();
+await loadWords('page');
 
 const app = document.getElementById('app');
 document.body.dataset.mode = mode;
@@ -86,4 +87,3 @@ store.subscribe((kind) => {
   if (kind === 'connection' || kind === 'hello' || kind === 'tables' || kind === 'snapshot' || kind === 'round') describe();
 });
 onPref(() => view?.refresh?.());
-store.connect();
