@@ -14,9 +14,9 @@ const BUDGET: Budget = Budget { nodes: 30_000, states: 100_000 };
 
 /// Counts of a run. A line that replays to a mate on an independent board is a proof by itself: where `proofs`
 /// is set, the reference is asked only where we say no.
-#[derive(Default)]
 struct Tally {
     proofs: bool,
+    budget: Budget,
     positions: usize,
     questions: usize,
     yes: usize,
@@ -28,6 +28,21 @@ struct Tally {
 }
 
 impl Tally {
+    fn new(proofs: bool, budget: Budget) -> Tally {
+        Tally {
+            proofs,
+            budget,
+            positions: 0,
+            questions: 0,
+            yes: 0,
+            no: 0,
+            ours_unknown: 0,
+            asked: 0,
+            theirs_unknown: 0,
+            contradictions: 0,
+        }
+    }
+
     fn ask(&mut self, position: &Chess) {
         let fen = Fen::from_position(position, EnPassantMode::Legal).to_string();
         let Some(board) = reference::board(&fen) else { return };
@@ -35,7 +50,7 @@ impl Tally {
         for side in Color::ALL {
             self.questions += 1;
             let mut shown = String::new();
-            let ours = match can_mate(position, side, &BUDGET) {
+            let ours = match can_mate(position, side, &self.budget) {
                 Verdict::Yes(line) => {
                     shown = line.iter().map(|step| format!(" {step}")).collect();
                     if !crate::dev::replays(position, side, &line) {
@@ -85,7 +100,7 @@ impl Tally {
 pub fn games(args: &[String]) {
     let count: usize = args[0].parse().expect("a count");
     let all = games::positions(&args[1..], 1);
-    let mut tally = Tally::default();
+    let mut tally = Tally::new(false, BUDGET);
     let step = (all.len() / count).max(1);
     for position in all.iter().step_by(step).take(count) {
         tally.ask(position);
@@ -96,8 +111,10 @@ pub fn games(args: &[String]) {
 /// Positions made from one seed.
 const LOT: usize = 1_000;
 
-/// `differ-closed COUNT FILE.tsv SEED [--seconds S]`: half mutated rows of the table, half random walls.
+/// `differ-closed COUNT FILE.tsv SEED [--seconds S]`: half mutated rows of the table, half random walls; with `--caged`
+/// kings walled in instead, and only the proofs that take no search.
 pub fn closed(args: &[String]) {
+    let caged = args.iter().any(|arg| arg == "--caged");
     let count: usize = args[0].parse().expect("a count");
     let text = std::fs::read_to_string(&args[1]).expect("a readable table");
     let seeds: Vec<Setup> = text
@@ -110,12 +127,14 @@ pub fn closed(args: &[String]) {
     let seconds: f64 =
         args.iter().position(|arg| arg == "--seconds").and_then(|at| args.get(at + 1)?.parse().ok()).unwrap_or(f64::MAX);
     let start = std::time::Instant::now();
-    let mut tally = Tally { proofs: true, ..Tally::default() };
+    let mut tally = Tally::new(true, if caged { Budget { nodes: 200, states: 0 } } else { BUDGET });
     for seed in first.. {
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let end = tally.positions + LOT;
         while tally.positions < end {
-            let setup = if dice.roll(2) == 0 {
+            let setup = if caged {
+                cage(&mut dice)
+            } else if dice.roll(2) == 0 {
                 let mut setup = seeds[dice.roll(seeds.len())].clone();
                 for _ in 0..=dice.roll(2) {
                     mutate(&mut setup, &mut dice);
@@ -213,6 +232,49 @@ fn mutate(setup: &mut Setup, dice: &mut Dice) {
         }
         _ => {}
     }
+}
+
+/// A king or both with most squares around filled or guarded, and few men elsewhere.
+fn cage(dice: &mut Dice) -> Setup {
+    let mut board = Board::empty();
+    let man = |color: Color, square: Square, dice: &mut Dice| {
+        let ends = matches!(square.rank() as u32, 0 | 7);
+        let role = [Role::Pawn, Role::Pawn, Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
+        let role = if ends { role[3 + dice.roll(4)] } else { role[dice.roll(7)] };
+        Piece { color, role }
+    };
+    let near = dice.roll(64) as u32;
+    let king = Square::new(near);
+    let color = if dice.roll(2) == 0 { Color::White } else { Color::Black };
+    board.set_piece_at(king, Piece { color, role: Role::King });
+    let around: Vec<Square> = shakmaty::attacks::king_attacks(king).into_iter().collect();
+    let mostly = if dice.roll(3) == 0 { !color } else { color };
+    for square in around {
+        match dice.roll(10) {
+            0 => {}
+            1 => board.set_piece_at(square, man(!mostly, square, dice)),
+            _ => board.set_piece_at(square, man(mostly, square, dice)),
+        }
+    }
+    // The other king near, so that its steps are guarded too, or anywhere.
+    let close: Vec<Square> = (!board.occupied())
+        .into_iter()
+        .filter(|square| square.distance(king) == 2 || dice.roll(6) == 0 && square.distance(king) > 1)
+        .collect();
+    if close.is_empty() {
+        return Setup::empty();
+    }
+    board.set_piece_at(close[dice.roll(close.len())], Piece { color: !color, role: Role::King });
+    for _ in 0..dice.roll(4) {
+        let free: Vec<Square> = (!board.occupied()).into_iter().collect();
+        let square = free[dice.roll(free.len())];
+        let side = if dice.roll(2) == 0 { Color::White } else { Color::Black };
+        board.set_piece_at(square, man(side, square, dice));
+    }
+    let mut setup = Setup::empty();
+    setup.board = board;
+    setup.turn = if dice.roll(2) == 0 { Color::White } else { Color::Black };
+    setup
 }
 
 /// A random chain of rams across most files, kings and a few minor pieces.

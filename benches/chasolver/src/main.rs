@@ -2,7 +2,7 @@
 //!
 //! * `dev FILE.tsv [--alone] [--once] [--every N] [--family F]`: every question of a table of proved verdicts; wrong, unknown, times, ratios.
 //! * `games [--alone] [--every N] FILE.pgn…`: both sides of positions of real games; times.
-//! * `differ COUNT FILE.pgn…` and `differ-closed COUNT FILE.tsv SEED [--seconds S]`: contradictions only. The
+//! * `differ COUNT FILE.pgn…` and `differ-closed COUNT FILE.tsv SEED [--caged] [--seconds S]`: contradictions only. The
 //!   closed positions come in lots of 1,000, one a seed, from SEED on: a long run is done in pieces.
 //! * `sample < FENS`: rows for a table of positions on which both agree.
 
@@ -24,6 +24,6 @@ fn main() {
         Some("differ") => differ::games(&args[1..]),
         Some("sample") => differ::sample(),
         Some("differ-closed") => differ::closed(&args[1..]),
-        _ => eprintln!("dev FILE.tsv [--alone] | games [--alone] [--every N] FILE.pgn… | differ N FILE.pgn… | differ-closed N FILE.tsv SEED [--seconds S] | sample < FENS"),
+        _ => eprintln!("dev FILE.tsv [--alone] | games [--alone] [--every N] FILE.pgn… | differ N FILE.pgn… | differ-closed N FILE.tsv SEED [--caged] [--seconds S] | sample < FENS"),
     }
 }

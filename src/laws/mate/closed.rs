@@ -3,9 +3,11 @@
 //! The sets are too large on purpose (checks, pins, tempo and crowding are ignored), so *mate is possible*
 //! means nothing here; *impossible* is a proof. The winner is White.
 
+mod stuck;
+
 use super::board::{
-    BISHOP, BLACK, Board, KING, NO_SQUARE, PAWN, QUEEN, RANK_1, RANK_8, ROOK, Squares, WHITE, between, bit,
-    distance, king_attacks, line, pawn_attacks, piece_attacks,
+    BLACK, Board, KING, NO_SQUARE, PAWN, QUEEN, RANK_1, RANK_8, Squares, WHITE, bit, distance, king_attacks,
+    knight_attacks, pawn_attacks, piece_attacks,
 };
 
 /// One man and the squares it may ever stand on.
@@ -18,6 +20,10 @@ struct Man {
     fixed: bool,
     /// May be taken, as far as found yet.
     taken: bool,
+    /// A pawn that may promote, as far as found yet.
+    promoted: bool,
+    /// Has moves that were left out because nothing matters after them.
+    pruned: bool,
     /// Known never to move; its attacks are given.
     rooted: bool,
     reach: u64,
@@ -25,8 +31,18 @@ struct Man {
     attacks: u64,
 }
 
-const NOBODY: Man =
-    Man { role: 0, color: 0, home: 0, fixed: false, taken: false, rooted: false, reach: 0, attacks: 0 };
+const NOBODY: Man = Man {
+    role: 0,
+    color: 0,
+    home: 0,
+    fixed: false,
+    taken: false,
+    promoted: false,
+    pruned: false,
+    rooted: false,
+    reach: 0,
+    attacks: 0,
+};
 
 /// The fixpoint of a position.
 pub(super) struct Structure {
@@ -38,10 +54,12 @@ pub(super) struct Structure {
     stand: [u64; 2],
     /// Where any man may stand.
     anywhere: u64,
+    /// White has one man beside its king.
+    lone: bool,
 }
 
 impl Structure {
-    /// Saturates the reach of every man; `None` if a pawn may promote or castling is possible, where this
+    /// Saturates the reach of every man; `None` if a White pawn may promote or castling is possible, where this
     /// kind of argument is given up.
     ///
     /// **Soundness.** Claim: in every position that legal play can reach, every man stands in its `reach`
@@ -60,8 +78,11 @@ impl Structure {
     ///   below that. If *q* is an own pawn, *p* stays below the highest square of *q*'s reach.
     ///   The rule is used only while the reach of both is within the file and *q* is not marked taken.
     /// * A taken man on *b* is marked, because its reach and the taker's capture squares meet in *b*.
-    /// * A king's step that ends the game without a mate by White leads to no position that matters
-    ///   ([`Structure::ends_the_game`]).
+    /// * A promoted Black pawn moves as a queen and as a knight, which covers whatever it became.
+    /// * Positions from which White is proved unable to mate by another argument do not matter and need not be in the sets:
+    ///   those after White's last man was taken; and those after a move that ends the game without a mate by White, or
+    ///   gives White's last man away ([`Structure::ends_the_game`], [`Structure::mates`], [`Structure::throws_away`]).
+    ///   The claim is for positions that matter.
     /// * A man that moves or is taken loses `fixed`.
     ///
     /// All conditions only weaken as the sets grow, so the loop ends in a state in which none of these additions is
@@ -76,6 +97,7 @@ impl Structure {
             fixed: board.occupied(),
             stand: [0; 2],
             anywhere: board.occupied(),
+            lone: (board.color[WHITE] & !board.role[KING]).is_power_of_two(),
         };
         for (role, men) in board.role.iter().enumerate() {
             for home in Squares(*men) {
@@ -87,6 +109,8 @@ impl Structure {
                     home,
                     fixed: true,
                     taken: false,
+                    promoted: false,
+                    pruned: false,
                     rooted,
                     reach: bit(home),
                     attacks: if rooted { given.attacks[all.count & 31] } else { 0 },
@@ -109,7 +133,8 @@ impl Structure {
         }
         loop {
             let mut changed = false;
-            for index in 0..all.count {
+            // Kings first: most of what follows is not asked once White's has been seen to move.
+            for index in (0..all.count).rev() {
                 if !all.men[index & 31].rooted {
                     changed |= all.extend(index)?;
                 }
@@ -121,7 +146,7 @@ impl Structure {
         }
     }
 
-    /// Adds what man `index` can reach now; `None` on a promotion.
+    /// Adds what man `index` can reach now; `None` on a promotion by White.
     fn extend(&mut self, index: usize) -> Option<bool> {
         let man = self.men[index & 31];
         let color = man.color as usize & 1;
@@ -134,6 +159,12 @@ impl Structure {
         }
         let mut reach = man.reach;
         let mut attacks = 0;
+        let (mut promoted, mut pruned) = (man.promoted, false);
+        // Whether the rules for a king without a step apply to this man.
+        let stuck = match color {
+            WHITE => self.lone && !matches!(role, PAWN | KING) && self.is_stuck(BLACK),
+            _ => role != KING && self.is_stuck(WHITE),
+        };
         if role == PAWN {
             let bound = self.bound(index);
             let mut todo = reach;
@@ -143,12 +174,31 @@ impl Structure {
                 let hits = pawn_attacks(color, from);
                 attacks |= hits;
                 let ahead = if color == WHITE { bit(from) << 8 } else { bit(from) >> 8 };
-                let to = (ahead & !self.fixed & bound | hits & self.stand[color ^ 1]) & !reach;
+                let prey = if color == BLACK && self.lone { 0 } else { self.stand[color ^ 1] };
+                let mut to = (ahead & !self.fixed & bound | hits & prey) & !reach;
                 if to & (RANK_1 | RANK_8) != 0 {
-                    return None;
+                    if color == WHITE || !self.lone {
+                        return None;
+                    }
+                    promoted = true;
+                }
+                if stuck && to != 0 {
+                    pruned |= self.prune_pawn(index, from, &mut to);
                 }
                 reach |= to;
                 todo |= to;
+            }
+            if promoted {
+                let mut todo = reach;
+                while todo != 0 {
+                    let from = todo.trailing_zeros() as u8;
+                    todo &= todo - 1;
+                    let hits = piece_attacks(QUEEN, from, self.fixed) | knight_attacks(from);
+                    attacks |= hits;
+                    let to = hits & !own_fixed & !reach;
+                    reach |= to;
+                    todo |= to;
+                }
             }
         } else {
             let mut barred = own_fixed;
@@ -165,7 +215,7 @@ impl Structure {
                     }
                 }
             }
-            let stuck = role == KING && self.only_king_moves(color ^ 1);
+            let alone = role == KING && self.only_king_moves(color ^ 1);
             let mut todo = reach;
             while todo != 0 {
                 let from = todo.trailing_zeros() as u8;
@@ -173,10 +223,22 @@ impl Structure {
                 let hits = piece_attacks(role, from, self.fixed);
                 attacks |= hits;
                 let mut to = hits & !barred & !reach;
-                if stuck {
+                if alone {
                     for square in Squares(to) {
                         if self.ends_the_game(color, square) {
                             to &= !bit(square);
+                        }
+                    }
+                }
+                if stuck {
+                    for square in Squares(to) {
+                        let over = match color {
+                            WHITE => self.throws_away(index, square),
+                            _ => self.mates(index, from, square),
+                        };
+                        if over {
+                            to &= !bit(square);
+                            pruned = true;
                         }
                     }
                 }
@@ -184,11 +246,13 @@ impl Structure {
                 todo |= to;
             }
         }
-        let changed = reach != man.reach;
+        let changed = reach != man.reach || pruned != man.pruned || promoted != man.promoted;
         let slot = &mut self.men[index & 31];
         slot.reach = reach;
         slot.attacks = attacks;
-        if changed {
+        slot.pruned = pruned;
+        slot.promoted = promoted;
+        if reach != man.reach {
             if slot.fixed {
                 slot.fixed = false;
                 self.fixed &= !bit(man.home);
@@ -199,69 +263,6 @@ impl Structure {
             }
         }
         Some(changed)
-    }
-
-    /// Whether, as far as found yet, no man of this side but the king ever moves.
-    fn only_king_moves(&self, color: usize) -> bool {
-        self.men[..self.count]
-            .iter()
-            .all(|man| man.color as usize != color || man.role as usize == KING || man.reach == bit(man.home))
-    }
-
-    /// Whether the king of `color` stepping to `square` always ends the game without a mate by White.
-    ///
-    /// **Soundness.** Called only while nothing of the other side but its king, on *y*, can ever move. Then the other side has a
-    /// legal move only if the king has one: to a square not next to `square`, not held by an own fixed man, not attacked by a
-    /// fixed enemy man. If from no *y* of its reach, `square` not being next to it, such a move exists, the game is over
-    /// when the king arrives. It is no mate by White if the arriving king is Black's; nor if no check
-    /// can arise: a king's step checks only by uncovering a line, so a White line piece beyond the square left, on the
-    /// line from *y* through it, is looked for. Nothing that happens after the end needs to be in the sets.
-    fn ends_the_game(&self, color: usize, square: u8) -> bool {
-        let mut other_king = 0;
-        let mut barred = king_attacks(square);
-        for man in &self.men[..self.count] {
-            let role = man.role as usize;
-            if man.color as usize == color {
-                if man.fixed && role != KING {
-                    barred |= match role {
-                        PAWN => pawn_attacks(color, man.home),
-                        kind => piece_attacks(kind, man.home, self.anywhere | bit(square)),
-                    };
-                }
-            } else if role == KING {
-                other_king = man.reach;
-            } else if man.fixed {
-                barred |= bit(man.home);
-            }
-        }
-        for king in Squares(other_king & !king_attacks(square) & !bit(square)) {
-            if king_attacks(king) & !barred != 0 {
-                return false;
-            }
-            if color == WHITE && self.may_uncover(king, square) {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Whether White's king could uncover a check to `king` by stepping to `square`.
-    fn may_uncover(&self, king: u8, square: u8) -> bool {
-        let sliders = self.men[..self.count]
-            .iter()
-            .filter(|man| man.color as usize == WHITE && matches!(man.role as usize, BISHOP | ROOK | QUEEN));
-        for man in sliders {
-            for left in Squares(king_attacks(square)) {
-                for from in Squares(man.reach & line(king, left)) {
-                    let path = between(king, from);
-                    let seen = piece_attacks(man.role as usize, from, 0) & bit(king) != 0;
-                    if seen && path & bit(left) != 0 && path & self.fixed == 0 {
-                        return true;
-                    }
-                }
-            }
-        }
-        false
     }
 
     /// Squares a pawn may advance to by the order on its file.
@@ -297,11 +298,16 @@ impl Structure {
     fn mark_taken(&mut self, kept: Option<usize>) -> bool {
         let mut takes = [0; 2];
         for man in &self.men[..self.count] {
-            takes[man.color as usize & 1] |= if man.role as usize == PAWN { man.attacks } else { man.reach };
+            takes[man.color as usize & 1] |= match man.role as usize {
+                PAWN if man.promoted => man.attacks | man.reach,
+                PAWN => man.attacks,
+                _ => man.reach,
+            };
         }
         let mut changed = false;
         for (index, man) in self.men[..self.count].iter_mut().enumerate() {
-            if Some(index) == kept {
+            // Nothing matters once White's last man is taken.
+            if Some(index) == kept || self.lone && man.color as usize == WHITE {
                 continue;
             }
             if !man.taken && man.role as usize != KING && man.reach & takes[man.color as usize & 1 ^ 1] != 0 {
