@@ -335,6 +335,12 @@ impl Referee {
         true
     }
 
+    /// Bytes were lost: a press, or many, may be among them.
+    fn unheard(&mut self) {
+        self.watch.unseen = true;
+        self.watch.forget_turns();
+    }
+
     /// The line to the board.
     pub(super) fn link_says(&mut self, scene: &mut Scene<'_>, event: &LinkEvent) {
         match event {
@@ -351,12 +357,15 @@ impl Referee {
                 self.raise(scene, notice);
             }
             LinkEvent::Garbage(count) => {
+                self.unheard();
                 self.raise(scene, Notice::new(Code::LinkGarbage).arg("count", *count));
             }
             LinkEvent::Resync(_) => {
+                self.unheard();
                 self.raise(scene, Notice::new(Code::LinkResync));
             }
             LinkEvent::Checksum => {
+                self.unheard();
                 self.raise(scene, Notice::new(Code::LinkChecksum));
             }
         }

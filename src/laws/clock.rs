@@ -18,6 +18,8 @@ use crate::{
     track::AtPress,
 };
 
+/// A clock that stands the wrong way round is found within so many plies, mostly.
+const OPENING: usize = 12;
 /// Readings come once a second and may be a second late. Seconds.
 pub(super) const SKEW: i64 = 3;
 /// A stopped clock is worth a note after so long, and a question about the result after more. Milliseconds.
@@ -329,6 +331,20 @@ impl Referee {
         if self.next_period(scene, &deltas) {
             return;
         }
+        let most = match &self.options.time_control {
+            Some(control) => {
+                control.periods().iter().map(|period| i64::from(period.extra.seconds())).max().unwrap_or(0)
+            }
+            None => 60,
+        };
+        // Two presses between two readings, as when one of them was lost on the line.
+        let unheard = most > SKEW
+            && old.running.is_some()
+            && old.running == new.running
+            && Color::ALL.into_iter().all(|side| (delta(side) - most).abs() <= SKEW);
+        if unheard {
+            return self.watch.forget_turns();
+        }
         for side in Color::ALL {
             let Some((before, predicted, delta)) = deltas[side] else { continue };
             let seen = seconds(new, side).unwrap_or(0);
@@ -342,15 +358,6 @@ impl Referee {
                 || self.watch.at_press[side].is_some_and(|press| at.since(press) <= INCREMENT + 1000);
             // A clock that is not looked at: the reading repeats what it said when the turn began.
             let stale = delta > 0 && seen == before;
-            let most = match &self.options.time_control {
-                Some(control) => control
-                    .periods()
-                    .iter()
-                    .map(|period| i64::from(period.extra.seconds()))
-                    .max()
-                    .unwrap_or(0),
-                None => 60,
-            };
             let fine = delta.abs() <= SKEW
                 || stale
                 || press && (-SKEW..=most + SKEW).contains(&delta)
@@ -452,7 +459,9 @@ impl Referee {
             return;
         }
         self.watch.swapped += 1;
-        if self.watch.swapped == 3 {
+        // Players who press late, again and again, look like it; but a clock is seldom turned in mid-game.
+        let enough = if scene.game.plies.len() <= OPENING { 3 } else { 6 };
+        if self.watch.swapped == enough {
             self.watch.swapped = 0;
             self.raise(scene, Notice::new(Code::ClockSidesSwapped).key(scene.at.millis()));
             scene.out.push(super::Ruling::ExchangeClockSides);

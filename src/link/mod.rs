@@ -30,6 +30,8 @@ mod readings;
 mod registry;
 mod scan;
 mod single;
+#[cfg(test)]
+mod trial;
 mod worker;
 
 use std::{

@@ -88,6 +88,21 @@ impl Eyes {
         }
     }
 
+    /// What was seen before, and what changed while nobody looked, is no evidence of an order any more.
+    pub(super) fn forget(&mut self) {
+        self.trace.clear();
+        self.since = [Timestamp::from_millis(i64::MIN / 2); 64];
+    }
+
+    /// A ply that is known otherwise is taken to have been seen then.
+    pub(super) fn believe(&mut self, at: Timestamp, before: &Board, after: &Board) {
+        for square in differing(before, after) {
+            let (was, now) = (before.piece_at(square), after.piece_at(square));
+            self.since[usize::from(square)] = at;
+            self.trace.push_back(Seen { at, square, was, now, dumped: true });
+        }
+    }
+
     /// The game square of a device's square.
     pub(super) fn square(&self, square: BoardSquare) -> Square {
         square.to_chess(self.rotated)

@@ -31,6 +31,8 @@ pub(super) struct Gap {
     pub(super) asked: Timestamp,
     /// [`Finding::Gap`] was given.
     said: bool,
+    /// The board's memory told what was played; what it shows now was not seen to come about.
+    recovered: bool,
     /// What the squares showed when the board went.
     seen_before: Option<Box<Board>>,
 }
@@ -42,6 +44,7 @@ impl Default for Gap {
             open_since: None,
             asked: Timestamp::from_millis(i64::MIN),
             said: false,
+            recovered: false,
             seen_before: None,
         }
     }
@@ -50,6 +53,15 @@ impl Default for Gap {
 impl Gap {
     pub(super) fn next_deadline(&self) -> Option<Timestamp> {
         self.open_since.filter(|_| !self.said && !self.dark).map(|since| since.plus(PATIENCE))
+    }
+
+    /// Board and position agree again. True if the gap was told of.
+    pub(super) fn settled(&mut self) -> bool {
+        let told = self.said && self.open_since.is_some();
+        if self.open_since.is_some() && !self.dark {
+            self.forget();
+        }
+        told
     }
 
     /// A person said what was played.
@@ -63,7 +75,8 @@ impl Track {
     /// The whole board.
     pub(super) fn dump(&mut self, at: Timestamp, squares: &Squares, out: &mut Vec<Finding>) {
         let first = !std::mem::replace(&mut self.setup.heard, true);
-        let back = std::mem::take(&mut self.gap.dark);
+        let recovered = std::mem::take(&mut self.gap.recovered);
+        let back = std::mem::take(&mut self.gap.dark) || recovered;
         if first && !self.started && self.line.count == 0 {
             // The whole board was heard: whether the start position stands is now seen, not taken.
             self.setup.armed = false;
@@ -86,7 +99,16 @@ impl Track {
         self.eyes.dumping = false;
         if back {
             self.last_change = at;
-            self.after_gap(at, out);
+            self.eyes.forget();
+            let mut before = &self.line.base;
+            for open in &self.threads[0].open {
+                self.eyes.believe(open.made.made_at, before.board(), open.after.board());
+                before = &open.after;
+            }
+            // Where they differ a hand is at work: a man it holds has left his square by now.
+            let sensed = self.eyes.board.clone();
+            self.eyes.believe(at, before.board(), &sensed);
+            self.after_gap(at, recovered, out);
         } else if any || first {
             self.look(at, out);
         }
@@ -104,8 +126,9 @@ impl Track {
     }
 
     /// The board is back and has shown what stands on it.
-    fn after_gap(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
-        if self.ending.closed || self.stopped || !self.setup.armed || !self.started {
+    fn after_gap(&mut self, at: Timestamp, recovered: bool, out: &mut Vec<Finding>) {
+        // What differs after the board's memory has told the moves is what hands are doing now.
+        if recovered || self.ending.closed || self.stopped || !self.setup.armed || !self.started {
             self.look(at, out);
             return;
         }
@@ -238,7 +261,7 @@ impl Track {
                 None => return,
             }
         } else {
-            memory::read(&self.line.base, shadow, events, rotated)
+            self.read_on(&shadow, events, rotated)
         };
         if !memory.whole
             && let Some(game) = self.whole_game(events)
@@ -256,10 +279,24 @@ impl Track {
         let new = memory.line.split_off(kept.len());
         self.threads[0].open = kept;
         self.add_line(at, new, PlySource::Recovered, out);
-        // The last ply is as provisional as any; those before it were answered.
-        self.confirm(self.shown.len().saturating_sub(1), out);
+        // The last ply is as provisional as any, if it was not pressed; those before it were answered.
+        self.confirm(memory.stood.max(self.shown.len().saturating_sub(1)), out);
         self.started = true;
         self.gap.forget();
+        self.gap.recovered = true;
+    }
+
+    /// What a memory tells that follows what was seen: after the plies that are still open, or without them
+    /// (the hand that made the last went on, in a way that no open ply foretold).
+    fn read_on(&self, shadow: &Board, events: &[RecoveredEvent], rotated: bool) -> memory::Memory {
+        let open: Vec<shakmaty::Move> = self.threads[0].open.iter().map_while(|open| open.step()).collect();
+        let base = &self.line.base;
+        let after = memory::read_on(base, &open, shadow.clone(), events, rotated);
+        if after.whole || open.is_empty() {
+            return after;
+        }
+        let anew = memory::read(base, shadow.clone(), events, rotated);
+        if anew.whole || anew.line.len() > after.line.len() { anew } else { after }
     }
 
     /// A memory that begins with the start position holds the game from its first ply: what lies
@@ -277,6 +314,7 @@ impl Track {
             return None;
         }
         game.line.drain(..known.len());
+        game.stood = game.stood.saturating_sub(known.len());
         Some(game)
     }
 }

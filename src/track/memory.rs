@@ -26,6 +26,8 @@ const SQUARES_PER_PLY: usize = 4;
 pub(super) struct Memory {
     /// The plies, from the position the reading began with.
     pub(super) line: Vec<Move>,
+    /// So many of them stand: they were pressed, or answered.
+    pub(super) stood: usize,
     /// The last position of the line is what the squares showed at the end.
     pub(super) whole: bool,
 }
@@ -33,7 +35,22 @@ pub(super) struct Memory {
 /// Reads events that follow a position. `shadow` is what the squares showed before the first of
 /// them; it need not agree with the position, as when a piece was in the air.
 pub(super) fn read(start: &Position, shadow: Board, events: &[RecoveredEvent], rotated: bool) -> Memory {
+    read_on(start, &[], shadow, events, rotated)
+}
+
+/// The same, where these plies were already seen, the last of them perhaps with the hand still on it.
+pub(super) fn read_on(
+    start: &Position,
+    open: &[Move],
+    shadow: Board,
+    events: &[RecoveredEvent],
+    rotated: bool,
+) -> Memory {
     let mut reader = Reader { base: start.clone(), taken: None, line: Vec::new(), shadow };
+    for m in open {
+        reader.stand();
+        reader.taken = Some((*m, reader.base.play(*m)));
+    }
     reader.look();
     for event in events {
         match *event {
@@ -56,10 +73,11 @@ pub(super) fn read(start: &Position, shadow: Board, events: &[RecoveredEvent], r
     }
     reader.search();
     let whole = reader.shadow == *reader.tip().board();
+    let stood = reader.line.len();
     if let Some((m, _)) = reader.taken.take() {
         reader.line.push(m);
     }
-    Memory { line: reader.line, whole }
+    Memory { line: reader.line, stood, whole }
 }
 
 struct Reader {

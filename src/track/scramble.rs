@@ -74,7 +74,9 @@ impl Track {
         {
             *index = 1;
         }
-        let first = first.unwrap_or(recent.len());
+        // What was not seen cannot be weighed against what was.
+        let unseen = recent.iter().rposition(|(_, made)| made.source != PlySource::Board);
+        let first = first.unwrap_or(recent.len()).max(unseen.map_or(0, |last| last + 1));
         let root = recent.get(first).map_or(&self.line.base, |(before, _)| before);
         let since = match first.checked_sub(1).and_then(|before| recent.get(before)) {
             Some((_, made)) => made.made_at.plus(-SCAN),

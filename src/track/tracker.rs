@@ -337,7 +337,8 @@ impl Track {
         if diff.is_empty() {
             self.differs_since = None;
             self.said.undone = false;
-            if std::mem::take(&mut self.said.differ) | std::mem::take(&mut self.said.pending) {
+            let told = self.gap.settled();
+            if std::mem::take(&mut self.said.differ) | std::mem::take(&mut self.said.pending) | told {
                 out.push(Finding::Agree);
             }
             return;

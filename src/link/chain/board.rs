@@ -237,7 +237,8 @@ impl Board {
     pub(super) fn greet(&mut self, address: Address, io: &mut Io<'_>) -> Result<(), String> {
         io.registry.claim(&self.serial, &io.health.port)?;
         self.greeted = true;
-        (self.clock_told, self.held_press) = (None, None);
+        // What it showed before the gap is not what it shows now.
+        (self.clock_told, self.held_press, self.shown) = (None, None, None);
         self.dump_wanted = true;
         let identity = io.identity(&address.to_string(), "DGT on a chain", self.firmware);
         io.up(&self.serial, identity);

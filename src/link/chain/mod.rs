@@ -7,6 +7,7 @@
 
 mod board;
 mod discovery;
+mod poll;
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -14,12 +15,9 @@ use std::{
     time::Duration,
 };
 
-use crate::wire::{
-    ClockState,
-    dgt::{
-        Dropped, Event,
-        bus::{self, Address, Body, Request},
-    },
+use crate::wire::dgt::{
+    Dropped, Event,
+    bus::{self, Address, Body, Request},
 };
 
 use super::{
@@ -29,20 +27,10 @@ use super::{
 use board::{Board, State};
 use discovery::Discovery;
 
-/// Newcomers are called this often.
-const CALL: Duration = Duration::from_secs(15);
-/// A board that fell silent is asked this often whether it is back.
-const RETRY: Duration = Duration::from_secs(2);
-
 /// A log is asked for again so often.
 const MOST_LOGS: u32 = 7;
 /// A long answer that has begun goes on within this.
 const PAUSE: Duration = Duration::from_millis(250);
-/// So many clocks are asked in one cycle.
-const CLOCKS: usize = 2;
-/// So many clocks that stand still are asked in one cycle: a start shows nowhere else.
-const STANDING: usize = 3;
-
 /// A long answer begins within this.
 const LONG_ANSWER: Duration = Duration::from_millis(250);
 
@@ -58,6 +46,8 @@ pub(super) struct Chain {
     pending: Option<Pending>,
     /// Questions to be asked before the next round of polling.
     queue: VecDeque<Question>,
+    /// Logs to be read again, after the other boards were heard: each takes a second of the line.
+    postponed: Vec<Question>,
     discovery: Option<Discovery>,
     last_byte: Duration,
     last_cycle: Duration,
@@ -99,6 +89,7 @@ impl Chain {
             boards: BTreeMap::new(),
             pending: None,
             queue: VecDeque::new(),
+            postponed: Vec::new(),
             discovery: None,
             last_byte: Duration::ZERO,
             last_cycle: Duration::ZERO,
@@ -141,96 +132,6 @@ impl Chain {
 
     fn later(&mut self, address: Address, request: Request) {
         self.queue.push_back(Question::new(address, request));
-    }
-
-    // Polling.
-
-    /// The next question, when nothing is pending.
-    fn next_question(&mut self, io: &mut Io<'_>) {
-        if self.discovery.is_some() {
-            return self.discovery_step(io);
-        }
-        if let Some(question) = self.queue.pop_front() {
-            return self.send(question, io);
-        }
-        if io.now < self.last_cycle + self.timing.cycle {
-            return;
-        }
-        self.last_cycle = io.now;
-        self.plan_cycle(io);
-        if let Some(question) = self.queue.pop_front() {
-            self.send(question, io);
-        }
-    }
-
-    /// These boards, the one whose clock was asked longest ago first.
-    fn longest_unread(&self, mut boards: Vec<Address>) -> Vec<Address> {
-        boards.sort_by_key(|address| self.boards.get(address).map(|board| board.clock_asked));
-        boards
-    }
-
-    /// Every board's changes, and one thing more: a greeting, a dump that is due, a clock.
-    fn plan_cycle(&mut self, io: &Io<'_>) {
-        // A greeting takes half a second: one a cycle, so that the others are heard meanwhile.
-        let mut greeted = false;
-        self.queue.extend(self.boards.iter().filter_map(|(address, board)| {
-            let request = match board.state {
-                State::Up => Request::Changes,
-                State::Greeting if std::mem::replace(&mut greeted, true) => return None,
-                State::Greeting if board.firmware.is_some() => Request::Board,
-                State::Greeting => Request::Version,
-                State::Repairing => Request::Board,
-                State::Down => return None,
-            };
-            Some(Question::new(*address, request))
-        }));
-        let up: Vec<Address> =
-            self.boards.iter().filter(|(_, board)| board.state == State::Up).map(|(a, _)| *a).collect();
-        // The dump that is most overdue, so that none waits for ever.
-        let due = up
-            .iter()
-            .filter_map(|address| self.boards.get(address).map(|board| (address, board)))
-            .filter(|(_, board)| board.dump_wanted || io.now >= board.dump_at)
-            .min_by_key(|(_, board)| board.dump_at);
-        if let Some((&address, _)) = due {
-            self.later(address, Request::Board);
-        }
-        // A clock that is started or stopped by its button says so only when it is asked.
-        let standing = |address: &&Address| {
-            self.boards.get(*address).is_some_and(
-                |board| matches!(board.clock_told, Some(ClockState::Reading(reading)) if !reading.running),
-            )
-        };
-        let standing: Vec<Address> = up.iter().filter(standing).copied().collect();
-        for (boards, most) in [(up.clone(), CLOCKS), (standing, STANDING)] {
-            for address in self.longest_unread(boards).into_iter().take(most) {
-                if let Some(board) = self.boards.get_mut(&address) {
-                    board.clock_asked = io.now;
-                }
-                self.later(address, Request::Clock);
-            }
-        }
-        self.turn = self.turn.wrapping_add(1);
-        if io.now >= self.last_retry + RETRY {
-            self.last_retry = io.now;
-            let missing: Vec<Address> = self
-                .expected
-                .iter()
-                .chain(self.boards.keys())
-                .filter(|address| self.boards.get(*address).is_none_or(|board| board.state == State::Down))
-                .copied()
-                .collect();
-            // One at a time: each costs a time-out.
-            if let Some(&address) = missing.get(self.turn % missing.len().max(1)) {
-                self.later(address, Request::Ping);
-            }
-        }
-        if io.now >= self.last_call + CALL {
-            // Newcomers may answer into somebody else's reply; that is then repeated.
-            self.last_call = io.now;
-            self.queue.extend(up.iter().map(|address| Question::new(*address, Request::IgnoreNextPing)));
-            self.later(Address::ALL, Request::Ping);
-        }
     }
 
     /// Changes that nobody waits for any more: their answer took too long. They are told only once by
@@ -354,7 +255,11 @@ impl Chain {
         // A whole game is long, so that a bad line seldom brings it whole.
         let most = if request == Request::FromStart { MOST_LOGS } else { 2 };
         if failures < most {
-            self.queue.push_front(Question { address, request, failures: failures + 1 });
+            let again = Question { address, request, failures: failures + 1 };
+            match request {
+                Request::FromStart => self.postponed.push(again),
+                _ => self.queue.push_front(again),
+            }
             return;
         }
         match (request, board.state) {
@@ -372,6 +277,7 @@ impl Chain {
         }
         if board.state != State::Down && io.now >= board.last_heard + self.timing.dead {
             self.queue.retain(|queued| queued.address != address);
+            self.postponed.retain(|log| log.address != address);
             board.lost(io);
         }
     }
@@ -405,6 +311,7 @@ impl Driver for Chain {
     fn opened(&mut self, io: &mut Io<'_>) {
         self.decoder = bus::Decoder::new();
         self.queue.clear();
+        self.postponed.clear();
         self.last_byte = io.now;
         for board in self.boards.values_mut() {
             board.state = State::Down;
@@ -503,158 +410,4 @@ impl Driver for Chain {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        link::{health::LineHealth, registry::Registry},
-        record::Timestamp,
-        sim::{
-            self, BoardConfig, DeviceSetup, Firmware, HandOptions, Level, Line as _, Pace, Script,
-            famous_games, hand,
-        },
-        wire::{Observation, Squares},
-    };
-
-    /// The driver on a simulated chain in virtual time, a thousandth of all bytes damaged both ways.
-    struct Hall {
-        driver: Chain,
-        chain: sim::Chain,
-        health: LineHealth,
-        registry: Registry,
-        rng: fastrand::Rng,
-        now: u64,
-        per_million: u32,
-        told: Vec<(u64, Arc<str>, Observation)>,
-    }
-
-    impl Hall {
-        fn new(seed: u64, boards: usize, per_million: u32) -> (Self, u64) {
-            let games = famous_games();
-            let mut firmware = Vec::new();
-            let mut scripts: Vec<Script> = Vec::new();
-            for index in 0..boards {
-                let game = &games[index % games.len()];
-                let options = HandOptions {
-                    pace: Pace::Mean(3_000),
-                    reset_after_last: false,
-                    wait_ms: 20_000,
-                    ..HandOptions::new(Level::Human, seed * 100 + index as u64)
-                };
-                let script = hand::script(std::slice::from_ref(game), &options);
-                let setup = DeviceSetup {
-                    clock: Some(game.control.clone()),
-                    board: script.board.clone(),
-                    seed: seed * 100 + index as u64,
-                    ..DeviceSetup::default()
-                };
-                firmware.push(Firmware::new(BoardConfig {
-                    serial: 1025 + index as u32,
-                    setup,
-                    ..BoardConfig::default()
-                }));
-                scripts.push(script);
-            }
-            let end = scripts.iter().map(|script| script.end_ms).max().unwrap_or(0);
-            let mut chain = sim::Chain::new(firmware);
-            for (board, script) in scripts.into_iter().enumerate() {
-                for (at, action) in script.actions {
-                    chain.act(board, at, action);
-                }
-            }
-            let config = PortConfig::new("/dev/none").mode(crate::link::Mode::Bus);
-            let mut hall = Self {
-                driver: Chain::new(&config),
-                chain,
-                health: LineHealth::default(),
-                registry: Registry::default(),
-                rng: fastrand::Rng::with_seed(seed),
-                now: 0,
-                per_million,
-                told: Vec::new(),
-            };
-            hall.step(|driver, io| {
-                driver.opened(io);
-                Ok(())
-            });
-            (hall, end)
-        }
-
-        fn step(&mut self, act: impl FnOnce(&mut Chain, &mut Io<'_>) -> Result<(), String>) {
-            let mut io = Io {
-                now: Duration::from_millis(self.now),
-                at: Timestamp::from_millis(self.now as i64),
-                send: Vec::new(),
-                tell: Vec::new(),
-                health: &mut self.health,
-                registry: &self.registry,
-            };
-            act(&mut self.driver, &mut io).expect("the line goes on");
-            let (mut send, tell) = (io.send, io.tell);
-            self.damage(&mut send);
-            self.chain.receive(self.now, &send);
-            for (serial, observation) in tell {
-                self.told.push((self.now, serial.expect("a board"), observation));
-            }
-        }
-
-        fn damage(&mut self, bytes: &mut Vec<u8>) {
-            let (rng, per_million) = (&mut self.rng, self.per_million);
-            bytes.retain_mut(|byte| {
-                if rng.u32(0..1_000_000) >= per_million {
-                    return true;
-                }
-                let flip = rng.bool();
-                if flip {
-                    *byte ^= 1 << rng.u32(0..8);
-                }
-                flip
-            });
-        }
-
-        fn until(&mut self, end: u64) {
-            while self.now < end {
-                self.now += 5;
-                let mut out = Vec::new();
-                self.chain.advance(self.now, &mut out);
-                let mut bytes: Vec<u8> = out.into_iter().flat_map(|(_, bytes)| bytes).collect();
-                self.damage(&mut bytes);
-                self.step(|driver, io| {
-                    if !bytes.is_empty() {
-                        driver.received(&bytes, io)?;
-                    }
-                    driver.tick(io)
-                });
-            }
-        }
-    }
-
-    /// Whatever is damaged, the changes arrive once each and in order: no dump ever has to tell more.
-    #[test]
-    fn ten_boards_lose_nothing_on_a_damaged_line() {
-        let mut losses = Vec::new();
-        for seed in 1..5 {
-            let (mut hall, end) = Hall::new(seed, 10, 1000);
-            hall.until(end.min(200_000));
-            let mut shown: BTreeMap<Arc<str>, Squares> = BTreeMap::new();
-            let mut recovered = BTreeSet::new();
-            for (at, serial, observation) in &hall.told {
-                match observation {
-                    Observation::Square(square, content) => {
-                        shown.entry(Arc::clone(serial)).or_default().set(*square, *content);
-                    }
-                    // Three damaged answers in a row: the log tells what they said.
-                    Observation::Recovered(_) => drop(recovered.insert(Arc::clone(serial))),
-                    Observation::Dump(squares) => {
-                        let before = shown.insert(Arc::clone(serial), *squares);
-                        if !recovered.remove(serial) && before.is_some_and(|before| before != *squares) {
-                            losses.push((seed, *at, serial.to_string()));
-                        }
-                    }
-                    _ => {}
-                }
-            }
-            assert!(hall.health.checksum_failures > 20, "{}", hall.health.checksum_failures);
-        }
-        assert!(losses.is_empty(), "{losses:?}");
-    }
-}
+mod tests;

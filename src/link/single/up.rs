@@ -18,10 +18,14 @@ use super::{
 const ANSWER: Duration = Duration::from_millis(1200);
 /// No press adds more than this, in seconds.
 const MOST_GAIN: u32 = 120;
+/// A clock runs so many seconds at most from one reading to the next.
+const RAN: u32 = 3;
 /// A press on a mistrusted line waits at most so long for the dump that was asked after it.
 const HELD: Duration = Duration::from_millis(800);
 /// A running clock that was not heard for so long is asked.
 const CLOCK: Duration = Duration::from_millis(2300);
+/// A running clock that was not heard for so long speaks of the past when it is heard again.
+const SILENT: Duration = Duration::from_millis(3500);
 /// The battery is asked this often.
 const BATTERY: Duration = Duration::from_mins(1);
 
@@ -42,10 +46,14 @@ pub(super) struct Up {
     pub(super) dump_wanted: bool,
     clock: Option<ClockState>,
     clock_heard: Duration,
+    /// When a reading last came.
+    clock_came: Duration,
     /// A reading that changes much, on a mistrusted line: asked again.
     doubted_clock: Option<ClockState>,
     /// Clock readings from a press on, since then: they wait for the dump that was asked after it.
     held: Option<(Duration, Vec<ClockState>)>,
+    /// What the clock says comes late: of what is held only the last is told.
+    late: bool,
     /// The log is being read; what the squares show waits for it.
     pub(super) log: Option<LogRead>,
     battery_at: Option<Duration>,
@@ -67,8 +75,10 @@ impl Up {
             dump_wanted: true,
             clock: None,
             clock_heard: now,
+            clock_came: now,
             doubted_clock: None,
             held: None,
+            late: false,
             log: None,
             battery_at: battery.then_some(now),
             mode_doubted: false,
@@ -148,9 +158,8 @@ impl Up {
     fn dump(&mut self, squares: Squares, timing: Timing, recover: bool, io: &mut Io<'_>) {
         let asked = self.dump_asked.take();
         self.dump_at = if std::mem::take(&mut self.dump_again) { io.now } else { io.now + timing.dump };
-        if let Some(read) = &mut self.log {
-            read.dump(squares);
-            return;
+        if self.log.is_some() {
+            return self.log_dump(squares, io);
         }
         let agreed = self.squares == Some(squares) || self.doubted == Some(squares);
         if !agreed && self.doubts < 4 {
@@ -195,6 +204,13 @@ impl Up {
 
     fn clock(&mut self, state: ClockState, mistrust: bool, io: &mut Io<'_>) {
         self.clock_heard = io.now;
+        // A running clock speaks every second. After a silence, as when the board sent its log unasked, what
+        // it said meanwhile comes late and all at once.
+        let silent = io.now.saturating_sub(std::mem::replace(&mut self.clock_came, io.now));
+        if silent >= SILENT && self.runs() && self.squares.is_some() && self.held.is_none() {
+            self.hold_late_clock(io.now);
+            self.want_dump(io.now);
+        }
         if self.clock == Some(state) {
             self.doubted_clock = None;
             return;
@@ -205,10 +221,8 @@ impl Up {
         if mistrust || strange {
             let expected = self.clock.is_some_and(|before| follows(&before, &state));
             let confirmed = self.doubted_clock.is_some_and(|doubted| follows(&doubted, &state));
-            if state == ClockState::Garbage || !(expected || confirmed) {
-                if state != ClockState::Garbage {
-                    self.doubted_clock = Some(state);
-                }
+            if !(expected || confirmed) {
+                self.doubted_clock = Some(state);
                 send(&Command::SendClock, io);
                 return;
             }
@@ -220,7 +234,10 @@ impl Up {
         };
         let pressed = lever(self.clock).is_some_and(|before| lever(Some(state)) == Some(!before));
         self.clock = Some(state);
-        if pressed && self.squares.is_some() {
+        if pressed && let (Some(read), ClockState::Reading(reading)) = (&mut self.log, state) {
+            read.pressed(reading);
+        }
+        if pressed && self.squares.is_some() && !self.late {
             self.want_dump(io.now);
             self.let_go(io);
             if mistrust {
@@ -232,16 +249,39 @@ impl Up {
         match &mut self.held {
             // What was played meanwhile is told before the clock that shows its end.
             _ if self.squares.is_none() => self.held = Some((io.now, vec![state])),
+            Some((_, states)) if self.late => *states = vec![state],
             Some((_, states)) => states.push(state),
             None => io.tell(Some(&self.serial), Observation::Clock(state)),
         }
     }
 
+    /// The clock runs, by its last word.
+    fn runs(&self) -> bool {
+        matches!(self.clock, Some(ClockState::Reading(reading)) if reading.running)
+    }
+
+    /// Until the dump that is asked now, what the clock says is old.
+    pub(super) fn hold_late_clock(&mut self, now: Duration) {
+        self.held = Some((now, Vec::new()));
+        self.late = true;
+    }
+
     /// Tells the clock readings that waited.
     pub(super) fn let_go(&mut self, io: &mut Io<'_>) {
+        self.late = false;
         for state in self.held.take().into_iter().flat_map(|(_, states)| states) {
             io.tell(Some(&self.serial), Observation::Clock(state));
         }
+    }
+
+    /// How old the clock reading is that waits to be told.
+    pub(super) fn clock_age(&self, now: Duration) -> Option<Duration> {
+        self.held.as_ref().map(|(since, _)| now.saturating_sub(*since))
+    }
+
+    /// Forgets a clock reading that is too old to be told.
+    pub(super) fn drop_clock(&mut self) {
+        (self.held, self.clock, self.doubted_clock) = (None, None, None);
     }
 
     pub(super) fn tick(&mut self, timing: Timing, silent: Duration, io: &mut Io<'_>) {
@@ -254,8 +294,7 @@ impl Up {
         }
         // A running clock speaks every second, unless a damaged command has put the board into
         // another mode.
-        let running = matches!(self.clock, Some(ClockState::Reading(reading)) if reading.running);
-        if running && self.dump_asked.is_none() && io.now >= self.clock_heard + CLOCK {
+        if self.runs() && self.dump_asked.is_none() && io.now >= self.clock_heard + CLOCK {
             self.clock_heard = io.now;
             self.mode_doubted = true;
             self.want_dump(io.now);
@@ -286,16 +325,19 @@ impl Up {
 }
 
 /// The second reading says what no press, start or stop explains: times that jump. A clock that was
-/// set anew is strange, too.
+/// set anew is strange, too, and so is one that was not heard for long: both say it twice.
 fn strange(before: &ClockState, after: &ClockState) -> bool {
-    let (ClockState::Reading(before), ClockState::Reading(after)) = (before, after) else { return false };
+    let (ClockState::Reading(before), ClockState::Reading(after)) = (before, after) else {
+        return *after == ClockState::Garbage;
+    };
     let pressed = before.left_to_move != after.left_to_move;
     let jumps = |before: u32, after: u32, halted: bool| {
         let gain = if pressed && halted { MOST_GAIN } else { 0 };
-        after > before + gain || before > after + 30
+        after > before + gain || before > after + RAN
     };
     jumps(before.left.seconds, after.left.seconds, before.left_to_move)
         || jumps(before.right.seconds, after.right.seconds, !before.left_to_move)
+        || (before.left.flag, before.right.flag) != (after.left.flag, after.right.flag)
 }
 
 /// The second state is one that the first lets expect: the same kind, the same lever, times that
@@ -304,7 +346,7 @@ fn follows(before: &ClockState, after: &ClockState) -> bool {
     let (ClockState::Reading(before), ClockState::Reading(after)) = (before, after) else {
         return before == after;
     };
-    let near = |before: u32, after: u32| after <= before && before - after <= 3;
+    let near = |before: u32, after: u32| after <= before && before - after <= RAN;
     before.left_to_move == after.left_to_move
         && before.running == after.running
         && near(before.left.seconds, after.left.seconds)
