@@ -183,9 +183,24 @@ pub struct EventSetup {
     /// Names are written in Latin letters in PGN, where a transcription is known; everywhere else they stay.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub latin_tags: bool,
+    /// The language of what is printed for the event, `en` or `ru`; empty: that of its rules.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub language: String,
     /// Tournaments of their own in the same hall; what one leaves out is the event's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<SectionSetup>,
+}
+
+impl EventSetup {
+    /// `en` or `ru`: what was chosen; else Russian under the Russian rules, and English.
+    #[must_use]
+    pub fn language(&self) -> &'static str {
+        match self.language.as_str() {
+            "ru" => "ru",
+            "" if self.profile.starts_with("ru-") => "ru",
+            _ => "en",
+        }
+    }
 }
 
 /// A tournament of its own within the event, with its own rounds.

@@ -218,6 +218,7 @@ impl Hall {
             EventSetup { options: OptionsSetup::default(), editions: Vec::new(), ..self.event.clone() };
         let mut body = json!({
             "event": event,
+            "language": self.event.language(),
             "number": self.round(),
             "date": main.date,
             "delay_seconds": self.delay_seconds,

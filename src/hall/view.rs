@@ -117,6 +117,9 @@ impl View {
                     view.game = Game::new(info.start.clone());
                     view.alerts.clear();
                 }
+                if view.game.start != info.start {
+                    view.game.start = info.start.clone();
+                }
                 view.game.tags = info.tags.clone();
                 view.info = (**info).clone();
             }

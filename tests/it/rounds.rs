@@ -1,14 +1,17 @@
 //! The life of a round: boards that stay at their tables, sheets before and after, sections, games that are
 //! adjourned or typed, and a log that tells who did what.
 
+use std::sync::Arc;
+
 use arbiterd::{
     event::Player,
     hall::{
         BoardKey, CheckState, Command, EventSetup, GameRef, Hall, Input, InputBody, OptionsSetup, RoundSetup,
-        SectionSetup, TableId, TableSetup, TableStatus, View, check_sheet, close_sheet,
+        SectionSetup, TableId, TableSetup, TableStatus, Update, View, check_sheet, close_sheet,
     },
     laws::Entry,
     record::{GameResult, PlySource, Position, ResultState, Tags, Timestamp},
+    serve::{Feed, feed::Audience},
     sim::{Level, SimGame, famous_games, play_virtual},
     track::Correction,
     wire::{BoardIdentity, ClockReading, ClockSide, ClockState, LinkEvent, Observation, Squares},
@@ -18,20 +21,33 @@ use arbiterd::{
 struct Stage {
     hall: Hall,
     view: View,
+    /// What anyone may see.
+    public: Arc<Feed>,
     now: Timestamp,
 }
 
 impl Stage {
     fn new(event: EventSetup) -> Self {
-        let mut stage = Self { hall: Hall::new(), view: View::new(true), now: Timestamp::from_millis(0) };
+        let mut stage = Self {
+            hall: Hall::new(),
+            view: View::new(true),
+            public: Feed::new(Audience::Public),
+            now: Timestamp::from_millis(0),
+        };
         stage.order(Command::Event { event });
         stage
     }
 
     fn apply(&mut self, body: InputBody) {
-        for update in self.hall.apply(&Input { at: self.now, body }) {
-            self.view.apply(&update);
+        let updates = self.hall.apply(&Input { at: self.now, body });
+        self.tell(&updates);
+    }
+
+    fn tell(&mut self, updates: &[Update]) {
+        for update in updates {
+            self.view.apply(update);
         }
+        self.public.push(updates);
     }
 
     fn order(&mut self, command: Command) {
@@ -58,17 +74,23 @@ impl Stage {
         self.board(key, Observation::Dump(Squares::from_board(board, false)));
         self.now = self.now.plus(5000);
         let updates = self.hall.advance(self.now);
-        for update in &updates {
-            self.view.apply(update);
-        }
+        self.tell(&updates);
     }
 
     fn clock(&mut self, key: &str, white: u32, black: u32) {
+        self.clock_reads(key, white, black, false);
+    }
+
+    fn running_clock(&mut self, key: &str, white: u32, black: u32) {
+        self.clock_reads(key, white, black, true);
+    }
+
+    fn clock_reads(&mut self, key: &str, white: u32, black: u32, running: bool) {
         let side = |seconds| ClockSide { seconds, ..ClockSide::default() };
         let reading = ClockReading {
             left: side(white),
             right: side(black),
-            running: false,
+            running,
             left_to_move: true,
             battery_low: false,
         };
@@ -334,6 +356,33 @@ fn free_boards_go_to_free_tables_where_the_event_says_so() {
 }
 
 #[test]
+fn a_game_played_from_a_wrong_set_up_is_recorded_from_there() {
+    let mut stage = Stage::new(event());
+    stage.order(round(1, vec![table(1, Some("41001"))]));
+    stage.up("41001");
+    // Black's king and queen stand on each other's squares, and nobody sees it.
+    let mut wrong = start();
+    let (queen, king) = (shakmaty::Square::D8, shakmaty::Square::E8);
+    let (q, k) = (wrong.piece_at(queen).expect("queen"), wrong.piece_at(king).expect("king"));
+    wrong.set_piece_at(queen, k);
+    wrong.set_piece_at(king, q);
+    stage.shows("41001", &wrong);
+    stage.running_clock("41001", 5400, 5400);
+    let mut after = wrong.clone();
+    let pawn = after.remove_piece_at(shakmaty::Square::E2).expect("pawn");
+    after.set_piece_at(shakmaty::Square::E4, pawn);
+    stage.shows("41001", &after);
+    assert_eq!(stage.moves(1), ["e2e4"]);
+    let mut pgn = String::new();
+    arbiterd::record::pgn::write_game(&stage.view.tables[&TableId(1)].game, &mut pgn);
+    assert!(pgn.contains("[FEN \"rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w"), "{pgn}");
+    assert!(pgn.contains("1. e4"), "{pgn}");
+    // A new game begins as it should.
+    stage.order(Command::NewGame { table: TableId(1) });
+    assert_eq!(stage.view.tables[&TableId(1)].game.start, Position::default());
+}
+
+#[test]
 fn an_adjourned_game_goes_on_in_a_later_round_after_its_sealed_move() {
     let mut stage = Stage::new(event());
     stage.order(round(1, vec![table(1, Some("41001"))]));
@@ -396,7 +445,31 @@ fn an_adjourned_game_goes_on_in_a_later_round_after_its_sealed_move() {
     assert_eq!(stage.logged("resumed")["by"], "deputy");
     let expected = &stage.logged("resumption-ready")["expected_clock"]["white"];
     assert_eq!(expected.as_u64(), before.white.map(|seconds| seconds.0.into()));
-    // A name corrected now does not move the game into the running round.
+    // It is one game of the first round, under the address it always had.
+    let of_first = stage.public.round_games(1);
+    assert_eq!(of_first.keys().collect::<Vec<_>>(), [&TableId(1)]);
+    assert_eq!(of_first[&TableId(1)].game.plies.len(), 23);
+    let one = stage.public.round_game(1, TableId(1)).expect("it is there");
+    assert!(one.current && one.game.plies.len() == 23);
+    assert!(stage.public.round_game(1, TableId(9)).is_none());
+    assert_eq!(stage.public.round_games(2).len(), 1);
+    // The next round takes its table once more.
+    stage.order(round(3, vec![table(9, None)]));
+    let of_first = stage.public.round_games(1);
+    assert_eq!(of_first.keys().collect::<Vec<_>>(), [&TableId(1)]);
+    assert_eq!(of_first[&TableId(1)].game.plies.len(), 23);
+}
+
+#[test]
+fn a_name_corrected_does_not_move_a_resumed_game_into_the_running_round() {
+    let mut stage = Stage::new(event());
+    stage.order(round(1, vec![table(1, Some("41001"))]));
+    stage.up("41001");
+    stage.play("41001", &famous_games()[3], 20);
+    stage.order(Command::Entry { table: TableId(1), entry: Entry::Adjourn });
+    stage.order(round(2, vec![table(1, None)]));
+    let game = Some(GameRef { section: String::new(), round: 1, board: 1 });
+    stage.order(Command::Resume { table: TableId(9), game, sealed: None });
     stage.order(Command::Players { table: TableId(9), white: Some(Player::named("Anna")), black: None });
     assert_eq!(stage.view.tables[&TableId(9)].info.tags.get("Round"), Some("1.1"));
 }

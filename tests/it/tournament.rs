@@ -131,7 +131,22 @@ fn pool(count: usize) -> Vec<SimGame> {
         games.push(SimGame::from_uci(&moves, Some(arbiterd::record::GameResult::Draw)));
     }
     games.truncate(count);
-    games
+    games.into_iter().map(to_its_end).collect()
+}
+
+/// A score sheet may go on after the game was over (both players move their bare kings once more): that is no
+/// part of the game (Laws 5.2.2).
+fn to_its_end(mut game: SimGame) -> SimGame {
+    let mut position = game.start.clone();
+    for index in 0..game.moves.len() {
+        if position.chess().is_some_and(shakmaty::Position::is_game_over) {
+            game.moves.truncate(index);
+            game.clocks.truncate(index);
+            break;
+        }
+        position = position.play(game.moves[index]);
+    }
+    game
 }
 
 fn setup(round: u32, number: u32) -> TableSetup {

@@ -142,6 +142,8 @@ fn event(root: &mut Section<'_>, editions: &Editions, faults: &mut Faults) -> Ev
     event.time_control = time_control(&mut section, faults).unwrap_or_default();
     event.rounds = section.number("rounds", 0..=99, faults).unwrap_or_default();
     event.delay_seconds = section.number("delay_seconds", 0..=3600, faults).unwrap_or_default();
+    let known = |text: &str| ["en", "ru"].contains(&text).then(|| text.to_owned());
+    event.language = section.parsed("language", "en or ru", faults, known).unwrap_or_default();
     event.latin_tags = section.flag("latin_tags", faults).unwrap_or_default();
     event.auto_bind = section.flag("auto_bind", faults).unwrap_or_default();
     section.finish(faults);

@@ -237,9 +237,10 @@ impl Archive {
             let date = round.and_then(|round| round.games.values().find_map(|game| game.date.clone()));
             let event = self.view.round["event"]["name"].as_str().unwrap_or_default();
             let event = if section.is_empty() { event.to_owned() } else { format!("{event} ({section})") };
-            let head = ReportHead { event, round: *number, date };
+            let language = self.view.round["language"].as_str().unwrap_or("en").to_owned();
+            let head = ReportHead { event, round: *number, date, language };
             let files = [
-                ("csv", report::csv(&log)),
+                ("csv", report::csv(&head, &log)),
                 ("md", report::markdown(&head, &log)),
                 ("html", report::html(&head, &log)),
             ];

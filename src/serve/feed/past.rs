@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    hall::{ClockView, TableId, TableInfo, View},
+    hall::{ClockView, TableId, TableInfo, TableView, View},
     record::Game,
 };
 
@@ -34,26 +34,39 @@ impl Past {
     /// Keeps a game that leaves its table. Of several games of one round at one table, the last
     /// with any moves or result stays.
     pub(crate) fn keep(&mut self, table: TableId, info: &TableInfo, game: Game, clock: ClockView) {
+        let place = self.place(table, info);
         let games = self.rounds.entry(info.round).or_default();
-        if game.plies.is_empty() && game.result.is_none() && games.contains_key(&table) {
+        if game.plies.is_empty() && game.result.is_none() && games.contains_key(&place) {
             return;
         }
         let info = Arc::new(info.clone());
-        games.insert(table, RoundGame { info, game: Arc::new(game), clock, current: false });
+        games.insert(place, RoundGame { info, game: Arc::new(game), clock, current: false });
+    }
+
+    /// Where a game stands in its round: at the table where it was begun. An adjourned one may go on at
+    /// another, while the next round is played, and is still the same game.
+    fn place(&self, table: TableId, info: &TableInfo) -> TableId {
+        let same =
+            |kept: &TableInfo| info.board > 0 && (&kept.section, kept.board) == (&info.section, info.board);
+        let mut games = self.rounds.get(&info.round).into_iter().flatten();
+        games.find(|(_, kept)| same(&kept.info)).map_or(table, |(place, _)| *place)
+    }
+
+    /// The games of a round that are on tables, with their places in it.
+    fn present<'a>(&'a self, round: u32, view: &'a View) -> impl Iterator<Item = (TableId, &'a TableView)> {
+        let tables = view.tables.iter().filter(move |(_, table)| table.info.round == round);
+        tables.map(|(id, table)| (self.place(*id, &table.info), table))
     }
 
     pub(crate) fn round(&self, round: u32, view: &View) -> BTreeMap<TableId, RoundGame> {
         let mut games = self.rounds.get(&round).cloned().unwrap_or_default();
-        for table in view.tables.keys() {
-            if let Some(game) = present(round, *table, view) {
-                games.insert(*table, game);
-            }
-        }
+        games.extend(self.present(round, view).map(|(place, table)| (place, present(table))));
         games
     }
 
     pub(crate) fn game(&self, round: u32, table: TableId, view: &View) -> Option<RoundGame> {
-        present(round, table, view).or_else(|| self.rounds.get(&round)?.get(&table).cloned())
+        let here = self.present(round, view).find(|(place, _)| *place == table);
+        here.map(|(_, table)| present(table)).or_else(|| self.rounds.get(&round)?.get(&table).cloned())
     }
 
     pub(crate) fn rounds(&self, view: &View) -> Vec<u32> {
@@ -63,12 +76,11 @@ impl Past {
     }
 }
 
-fn present(round: u32, table: TableId, view: &View) -> Option<RoundGame> {
-    let table = view.tables.get(&table).filter(|table| table.info.round == round)?;
-    Some(RoundGame {
+fn present(table: &TableView) -> RoundGame {
+    RoundGame {
         info: Arc::new(table.info.clone()),
         game: Arc::new(table.game.clone()),
         clock: table.clock,
         current: true,
-    })
+    }
 }
