@@ -30,8 +30,6 @@ mod readings;
 mod registry;
 mod scan;
 mod single;
-#[cfg(test)]
-mod trial;
 mod worker;
 
 use std::{
@@ -300,3 +298,6 @@ impl Running {
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
     thread::Builder::new().name(name.to_owned()).stack_size(STACK).spawn(run)
 }
+
+#[cfg(test)]
+mod tests;

@@ -289,7 +289,8 @@ impl Track {
     /// What a memory tells that follows what was seen: after the plies that are still open, or without them
     /// (the hand that made the last went on, in a way that no open ply foretold).
     fn read_on(&self, shadow: &Board, events: &[RecoveredEvent], rotated: bool) -> memory::Memory {
-        let open: Vec<shakmaty::Move> = self.threads[0].open.iter().map_while(|open| open.step()).collect();
+        let open: Vec<shakmaty::Move> =
+            self.threads[0].open.iter().map_while(super::threads::Open::step).collect();
         let base = &self.line.base;
         let after = memory::read_on(base, &open, shadow.clone(), events, rotated);
         if after.whole || open.is_empty() {

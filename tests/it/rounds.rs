@@ -377,8 +377,10 @@ fn a_game_played_from_a_wrong_set_up_is_recorded_from_there() {
     arbiterd::record::pgn::write_game(&stage.view.tables[&TableId(1)].game, &mut pgn);
     assert!(pgn.contains("[FEN \"rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w"), "{pgn}");
     assert!(pgn.contains("1. e4"), "{pgn}");
-    // A new game begins as it should.
+    // A new game begins as it should, once the men stand right.
+    stage.clock("41001", 5400, 5400);
     stage.order(Command::NewGame { table: TableId(1) });
+    stage.shows("41001", &start());
     assert_eq!(stage.view.tables[&TableId(1)].game.start, Position::default());
 }
 

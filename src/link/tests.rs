@@ -429,7 +429,7 @@ fn a_board_alone_is_right_on_a_damaged_line_that_is_pulled() {
         for (index, game) in long_games().into_iter().enumerate() {
             let seed = seed * 100 + index as u64;
             // Half of them with the cable left alone.
-            let pulled = (seed % 2 == 0).then_some(12_000 + seed % 7 * 9_000);
+            let pulled = seed.is_multiple_of(2).then_some(12_000 + seed % 7 * 9_000);
             let mut trial = Trial::new(vec![game], seed);
             faults.extend(trial.play(pulled).into_iter().map(|fault| format!("seed {seed}, {fault}")));
         }
