@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let _ = laws::Editions::default().add(text);
     if let Ok(control) = text.parse::<laws::TimeControl>() {
-        assert!(!control.periods.is_empty());
+        assert!(!control.periods().is_empty());
     }
     if let Ok(control) = text.parse::<event::TimeControl>() {
         assert_eq!(control.to_string().parse(), Ok(control));
