@@ -50,6 +50,8 @@ pub(super) struct Structure {
     count: usize,
     /// Squares of the fixed men.
     fixed: u64,
+    /// Where each colour's men stand at first.
+    homes: [u64; 2],
     /// Where any man but a king of this colour may stand.
     stand: [u64; 2],
     /// Where any man may stand.
@@ -88,13 +90,14 @@ impl Structure {
     /// All conditions only weaken as the sets grow, so the loop ends in a state in which none of these additions is
     /// missing, and the claim holds after the move too.
     fn new(board: &Board, given: &Given) -> Option<Structure> {
-        if board.castling != 0 {
+        if board.castling != 0 || runs_through(board) {
             return None;
         }
         let mut all = Structure {
             men: [NOBODY; 32],
             count: 0,
             fixed: board.occupied(),
+            homes: board.color,
             stand: [0; 2],
             anywhere: board.occupied(),
             lone: (board.color[WHITE] & !board.role[KING]).is_power_of_two(),
@@ -151,12 +154,7 @@ impl Structure {
         let man = self.men[index & 31];
         let color = man.color as usize & 1;
         let role = man.role as usize;
-        let mut own_fixed = 0;
-        for other in &self.men[..self.count] {
-            if other.fixed && other.color == man.color {
-                own_fixed |= bit(other.home);
-            }
-        }
+        let own_fixed = self.fixed & self.homes[color];
         let mut reach = man.reach;
         let mut attacks = 0;
         let (mut promoted, mut pruned) = (man.promoted, false);
@@ -201,19 +199,9 @@ impl Structure {
                 }
             }
         } else {
-            let mut barred = own_fixed;
-            for other in &self.men[..self.count] {
-                if other.color != man.color {
-                    if other.role as usize == KING && other.fixed {
-                        barred |= bit(other.home);
-                    }
-                    if role == KING && other.fixed {
-                        barred |= match other.role as usize {
-                            PAWN => pawn_attacks(color ^ 1, other.home),
-                            kind => piece_attacks(kind, other.home, self.anywhere),
-                        };
-                    }
-                }
+            let mut barred = own_fixed | self.fixed & bit(self.king(color ^ 1).home);
+            if role == KING {
+                barred |= self.guarded(color ^ 1, usize::MAX, self.anywhere);
             }
             let alone = role == KING && self.only_king_moves(color ^ 1);
             let mut todo = reach;
@@ -524,6 +512,15 @@ fn augment(at: usize, list: [u8; 8], blockers: &[u64], holder: &mut [usize; 16],
         }
     }
     false
+}
+
+/// Whether a White pawn has nothing before it up to the last rank, so that its set is sure to hold a promotion.
+fn runs_through(board: &Board) -> bool {
+    let mut ahead = board.men(WHITE, PAWN) << 8;
+    for _ in 0..5 {
+        ahead = (ahead & !board.occupied()) << 8 | ahead & RANK_8;
+    }
+    ahead & RANK_8 & !board.occupied() != 0
 }
 
 fn file_of(square: u8) -> u64 {

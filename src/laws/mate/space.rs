@@ -106,7 +106,8 @@ impl Space {
             self.order = &[1, 1, 1, 0, 1, 1, 1, 2, 1, 1, 1, QUEUES];
         }
         let key = root.key();
-        let (mut batch, mut known) = (Vec::with_capacity(64), Vec::with_capacity(64));
+        let (mut keys, mut sums) = (Vec::with_capacity(64), Vec::with_capacity(64));
+        let (mut first, mut known) = (Vec::with_capacity(64), Vec::with_capacity(64));
         let sum = hash(&key);
         if let Some(slot) = self.vacancy(&key, sum) {
             self.insert(root, key, (sum, slot), (NIL, Step::NULL), false, rank);
@@ -124,32 +125,32 @@ impl Space {
             }
             // All keys first, then all first probes, then the keys they lead to, without a branch between:
             // so the loads, nearly all of them from far memory, do not wait for one another.
-            batch.clear();
             self.reserve(steps.len() - start);
-            let mask = self.table.len() - 1;
-            for &step in &steps[start..] {
-                let next = board.after(step);
-                let key = next.key();
-                let sum = hash(&key);
-                batch.push((next, key, sum, self.table[sum as usize & mask]));
-            }
+            keys.clear();
+            keys.extend(steps[start..].iter().map(|&step| board.after(step).key()));
+            sums.clear();
+            sums.extend(keys.iter().map(hash));
+            let (table, mask) = (&self.table[..], self.table.len() - 1);
+            first.clear();
+            first.extend(sums.iter().map(|&sum| table[sum as usize & mask]));
+            let seen = &self.keys[..];
             known.clear();
-            for (_, key, sum, entry) in &batch {
+            known.extend(keys.iter().zip(&sums).zip(&first).map(|((key, sum), entry)| {
                 let near = entry >> 32 == sum >> 32;
                 let at = if near { *entry as u32 as usize } else { 0 };
-                let other = self.keys[at.min(self.keys.len() - 1)];
-                known.push(other == *key);
-            }
-            for (at, (next, key, sum, _)) in batch.iter().enumerate() {
+                seen[at.min(seen.len() - 1)] == *key
+            }));
+            for at in 0..keys.len() {
                 if known[at] {
                     continue;
                 }
                 let step = steps[start + at];
-                let Some(slot) = self.vacancy(key, *sum) else { continue };
+                let Some(slot) = self.vacancy(&keys[at], sums[at]) else { continue };
+                let next = &board.after(step);
                 let fewer =
                     step.promoted() != 0 || next.occupied().count_ones() != board.occupied().count_ones();
                 let dead = (fewer && material::cannot_mate(next)) || hopeless(&board, next);
-                self.insert(next, *key, (*sum, slot), (index, step), dead, rank);
+                self.insert(next, keys[at], (sums[at], slot), (index, step), dead, rank);
             }
             steps.truncate(start);
             self.steps = steps;
@@ -304,7 +305,7 @@ impl Space {
     }
 
     fn grow(&mut self) {
-        let size = self.table.len() * 4;
+        let size = self.table.len() * 2;
         let mask = size - 1;
         let mut table = vec![EMPTY; size];
         for (index, key) in self.keys.iter().enumerate() {

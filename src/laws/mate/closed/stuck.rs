@@ -32,7 +32,7 @@ impl Structure {
     }
 
     /// The king of a side; kings are listed last.
-    fn king(&self, color: usize) -> &Man {
+    pub(super) fn king(&self, color: usize) -> &Man {
         let last = self.count.wrapping_sub(1) & 31;
         let other = self.count.wrapping_sub(2) & 31;
         if self.men[last].color as usize == color { &self.men[last] } else { &self.men[other] }
@@ -46,7 +46,7 @@ impl Structure {
 
     /// Squares that fixed men of `color` other than `but` attack in every position that matters; somebody may stand on
     /// the squares of `closed`, nobody on others.
-    fn guarded(&self, color: usize, but: usize, closed: u64) -> u64 {
+    pub(super) fn guarded(&self, color: usize, but: usize, closed: u64) -> u64 {
         let mut all = 0;
         for (index, man) in self.men[..self.count].iter().enumerate() {
             if index == but || !man.fixed || man.color as usize != color {
