@@ -11,6 +11,8 @@ mod demo;
 mod doctor;
 mod export;
 mod qr;
+#[cfg(feature = "nats")]
+mod relay;
 mod replay;
 mod run;
 mod scenario;
@@ -66,6 +68,9 @@ enum Command {
     Doctor(doctor::Args),
     /// Makes a token to sign in at the desk with.
     Token(token::Args),
+    /// Serves the public side of an event from what its halls publish to NATS JetStream.
+    #[cfg(feature = "nats")]
+    Relay(relay::Args),
 }
 
 /// Runs the program with the command line it was given.
@@ -84,6 +89,8 @@ pub fn main() -> ExitCode {
         Command::Backup(args) => backup::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Token(args) => token::run(&args),
+        #[cfg(feature = "nats")]
+        Command::Relay(args) => relay::run(&args),
     };
     match code {
         Ok(code) => ExitCode::from(code),

@@ -10,6 +10,8 @@ mod outlets;
 mod pace;
 mod publisher;
 mod recovery;
+#[cfg(feature = "nats")]
+mod relay;
 mod settings;
 mod spine;
 mod store;
@@ -29,6 +31,8 @@ use tokio_util::sync::CancellationToken;
 
 pub use archive::{ExportError, export};
 pub use recovery::recover;
+#[cfg(feature = "nats")]
+pub use relay::{Relay, RelaySettings};
 pub use settings::Settings;
 pub use watch::WatchConfig;
 

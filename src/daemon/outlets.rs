@@ -7,6 +7,8 @@ use serde_json::Value;
 use super::publisher::Publisher;
 #[cfg(feature = "upload")]
 use crate::publish::lichess_thread::Lichess;
+#[cfg(feature = "nats")]
+use crate::publish::nats::Nats;
 use crate::{
     hall::Update,
     publish::{PublishConfig, delay::Delay, hold::Hold, hook::Hook},
@@ -26,6 +28,8 @@ pub(super) struct Outlets {
     #[cfg(feature = "upload")]
     lichess: Option<Arc<Lichess>>,
     hooks: Vec<Arc<Hook>>,
+    #[cfg(feature = "nats")]
+    nats: Option<Arc<Nats>>,
 }
 
 impl Outlets {
@@ -45,6 +49,8 @@ impl Outlets {
             #[cfg(feature = "upload")]
             lichess: config.lichess.clone().map(Lichess::start).transpose()?.map(Arc::new),
             hooks: hooks.collect::<io::Result<_>>()?,
+            #[cfg(feature = "nats")]
+            nats: config.nats.clone().map(Nats::start).transpose()?.map(Arc::new),
         })
     }
 
@@ -55,9 +61,14 @@ impl Outlets {
         let lichess = self.lichess.clone();
         #[cfg(not(feature = "upload"))]
         let lichess: Option<Arc<Hook>> = None;
+        #[cfg(feature = "nats")]
+        let nats = self.nats.clone();
+        #[cfg(not(feature = "nats"))]
+        let nats: Option<Arc<Hook>> = None;
         Arc::new(move || {
             let lichess = lichess.iter().map(|lichess| lichess.status());
-            lichess.chain(hooks.iter().map(|hook| hook.status())).collect()
+            let nats = nats.iter().map(|nats| nats.status());
+            lichess.chain(nats).chain(hooks.iter().map(|hook| hook.status())).collect()
         })
     }
 
@@ -112,7 +123,12 @@ impl Outlets {
                 publisher.send(Arc::clone(&shared));
             }
         }
-        show(&self.public, &self.hold.pass(updates));
+        let shown = self.hold.pass(updates);
+        #[cfg(feature = "nats")]
+        if let Some(nats) = &self.nats {
+            nats.push(&shown);
+        }
+        show(&self.public, &shown);
     }
 
     /// When the next update is old enough.
@@ -125,6 +141,10 @@ impl Outlets {
         #[cfg(feature = "upload")]
         if let Some(lichess) = &self.lichess {
             lichess.finish();
+        }
+        #[cfg(feature = "nats")]
+        if let Some(nats) = &self.nats {
+            nats.finish();
         }
         for hook in &self.hooks {
             hook.finish();

@@ -7,6 +7,7 @@
 //! | `hold` | which plies a channel shows already |
 //! | `lichess`, `lichess_thread` | pushes games to a Lichess broadcast |
 //! | `hook` | tells a command or an address of alerts, results and games |
+//! | `relayed`, `nats` | hands updates to a relay that serves several halls (feature `nats`) |
 
 pub mod archive;
 pub mod delay;
@@ -15,6 +16,9 @@ pub mod hook;
 pub mod lichess;
 #[cfg(feature = "upload")]
 pub mod lichess_thread;
+#[cfg(feature = "nats")]
+pub mod nats;
+pub mod relayed;
 
 /// What goes out by itself, beside the archive.
 #[derive(Clone, Debug, Default)]
@@ -25,4 +29,7 @@ pub struct PublishConfig {
     pub lichess: Option<lichess::LichessConfig>,
     /// Whom to tell of alerts, results and games.
     pub hooks: Vec<hook::HookConfig>,
+    /// The server a relay serves this hall's games from.
+    #[cfg(feature = "nats")]
+    pub nats: Option<nats::NatsConfig>,
 }

@@ -24,6 +24,8 @@ mod lila;
 mod link;
 mod livechess;
 mod mate;
+#[cfg(feature = "nats")]
+mod nats;
 mod operation;
 mod publish;
 mod readers;

@@ -92,6 +92,7 @@ pub fn parse(text: &str, folder: &Path) -> Result<Settings, Vec<Fault>> {
     (event.options, event.editions) = (options, texts);
     let round = round(&mut root, &event, &editions, &mut faults);
     let (round, watch) = imports::imports(&mut root, folder, &event, round, &mut faults);
+    let publish = publish::publish(&mut root, &event.id, folder, &mut faults);
     let settings = Settings {
         journal: folder.join("arbiterd.sqlite"),
         archive: None,
@@ -100,7 +101,7 @@ pub fn parse(text: &str, folder: &Path) -> Result<Settings, Vec<Fault>> {
         watch,
         ports: ports(&mut root, folder, &mut faults),
         serve: serve(&mut root, folder, &mut faults),
-        publish: publish::publish(&mut root, folder, &mut faults),
+        publish,
     };
     let settings = files(settings, &mut root, folder, &mut faults);
     root.finish(&mut faults);

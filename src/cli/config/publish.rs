@@ -13,8 +13,13 @@ use crate::publish::{
 /// The most plies a channel may stay behind.
 const LAG: std::ops::RangeInclusive<u16> = 1..=100;
 
-/// Reads `[broadcast]`, `[lichess]` and `[[hook]]`.
-pub(super) fn publish(root: &mut Section<'_>, folder: &Path, faults: &mut Faults) -> PublishConfig {
+/// Reads `[broadcast]`, `[lichess]`, `[[hook]]` and, for this event, `[nats]`.
+pub(super) fn publish(
+    root: &mut Section<'_>,
+    event: &str,
+    folder: &Path,
+    faults: &mut Faults,
+) -> PublishConfig {
     let mut publish = PublishConfig::default();
     if let Some(mut section) = root.section("broadcast", faults) {
         publish.hold = hold(&mut section, faults).unwrap_or_default();
@@ -26,7 +31,41 @@ pub(super) fn publish(root: &mut Section<'_>, folder: &Path, faults: &mut Faults
     for section in root.sections("hook", faults) {
         publish.hooks.extend(hook(section, folder, faults));
     }
+    if let Some(section) = root.section("nats", faults) {
+        nats(section, event, &mut publish, faults);
+    }
     publish
+}
+
+#[cfg(not(feature = "nats"))]
+fn nats(section: Section<'_>, _event: &str, _publish: &mut PublishConfig, faults: &mut Faults) {
+    faults.at(section.offset(), "[nats]: this arbiterd was built without the feature `nats`");
+}
+
+#[cfg(feature = "nats")]
+fn nats(mut section: Section<'_>, event: &str, publish: &mut PublishConfig, faults: &mut Faults) {
+    let offset = section.offset();
+    let url = section.parsed("url", "an address such as \"nats://127.0.0.1:4222\"", faults, |text| {
+        (text.starts_with("nats://") || text.starts_with("tls://")).then(|| text.to_owned())
+    });
+    let hall = section.parsed("hall", "a short word of letters, digits and dashes", faults, |text| {
+        let fits = !text.is_empty()
+            && text.len() <= 64
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        fits.then(|| text.to_owned())
+    });
+    let offset_tables = section.number("table_offset", 0..=100_000, faults).unwrap_or_default();
+    section.finish(faults);
+    if event.is_empty() {
+        faults.at(offset, "[nats] needs an event's `id`, the same in each hall");
+        return;
+    }
+    publish.nats = Some(crate::publish::nats::NatsConfig {
+        url: url.unwrap_or_else(|| "nats://127.0.0.1:4222".to_owned()),
+        event: event.to_owned(),
+        hall: hall.unwrap_or_else(|| "main".to_owned()),
+        offset: offset_tables,
+    });
 }
 
 fn hold(section: &mut Section<'_>, faults: &mut Faults) -> Option<HoldPolicy> {
