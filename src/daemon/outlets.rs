@@ -82,7 +82,7 @@ impl Outlets {
             hook.alerts(updates, false);
             hook.push(&released, false);
         }
-        self.publish(released, Feed::restore);
+        self.publish(released, false);
     }
 
     /// Shows updates at the desk.
@@ -106,10 +106,11 @@ impl Outlets {
         for hook in &self.hooks {
             hook.push(&updates, true);
         }
-        self.publish(updates, Feed::push);
+        self.publish(updates, true);
     }
 
-    fn publish(&mut self, updates: Vec<Update>, show: impl Fn(&Feed, &[Update])) {
+    /// `new` updates are not from before the start.
+    fn publish(&mut self, updates: Vec<Update>, new: bool) {
         if updates.is_empty() {
             return;
         }
@@ -126,9 +127,13 @@ impl Outlets {
         let shown = self.hold.pass(updates);
         #[cfg(feature = "nats")]
         if let Some(nats) = &self.nats {
-            nats.push(&shown);
+            nats.push(&shown, new);
         }
-        show(&self.public, &shown);
+        if new {
+            self.public.push(&shown);
+        } else {
+            self.public.restore(&shown);
+        }
     }
 
     /// When the next update is old enough.

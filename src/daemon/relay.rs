@@ -124,15 +124,10 @@ async fn follow(settings: &RelaySettings, feed: &Feed, trouble: &Mutex<Option<St
     loop {
         match nats::connect(&settings.url).await {
             Ok(context) => loop {
-                match session(&context, &settings.event, &mut taken, |subject, payload| {
-                    note(None);
-                    let updates = halls.take(subject, payload);
-                    feed.push(&updates);
-                })
-                .await
-                {
-                    Ok(()) => {}
-                    Err(why) => note(Some(why)),
+                let show = |subject: &str, payload: &[u8]| feed.push(&halls.take(subject, payload));
+                let ended = session(&context, &settings.event, &mut taken, show, || note(None)).await;
+                if let Err(why) = ended {
+                    note(Some(why));
                 }
                 tokio::time::sleep(PAUSE).await;
             },
@@ -142,12 +137,14 @@ async fn follow(settings: &RelaySettings, feed: &Feed, trouble: &Mutex<Option<St
     }
 }
 
-/// Takes messages from where it was, until something fails.
+/// Takes messages from where it was, until something fails. `follows` is called once everything that was
+/// on the server at the beginning has been taken.
 async fn session(
     context: &jetstream::Context,
     event: &str,
     taken: &mut u64,
     mut take: impl FnMut(&str, &[u8]),
+    follows: impl Fn(),
 ) -> Result<(), String> {
     let say = |fault: &dyn std::fmt::Display| format!("the NATS server does not answer: {fault}");
     let stream = nats::stream(context, event).await.map_err(|fault| say(&fault))?;
@@ -164,6 +161,9 @@ async fn session(
     let consumer = stream.create_consumer(config).await.map_err(|fault| say(&fault))?;
     let messages = consumer.stream().heartbeat(HEARTBEAT).expires(HEARTBEAT * 5).messages();
     let mut messages = messages.await.map_err(|fault| say(&fault))?;
+    if *taken >= info.state.last_sequence {
+        follows();
+    }
     while let Some(message) = messages.next().await {
         let message = message.map_err(|fault| say(&fault))?;
         let place = message.info().map_err(|fault| say(&fault))?.stream_sequence;
@@ -175,6 +175,9 @@ async fn session(
         }
         take(&message.subject, &message.payload);
         *taken = place;
+        if place == info.state.last_sequence {
+            follows();
+        }
     }
     Ok(())
 }
@@ -233,7 +236,7 @@ mod tests {
                 body: UpdateBody::Round(serde_json::json!(n)),
             })
             .collect();
-        relayed::Batch::new(first, 0, &updates).to_json().unwrap()
+        relayed::Batch::new(first, Timestamp::default(), 0, &updates).to_json().unwrap()
     }
 
     #[test]

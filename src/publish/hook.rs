@@ -1,8 +1,8 @@
 //! Tells a command or a web address of each new alert, result or changed game, signed, with retries,
 //! and never in the hall's way: what does not fit the queue is dropped and counted.
 //!
-//! A command gets the event as JSON on its standard input and its kind in `ARBITERD_EVENT`. A web
-//! address gets the same JSON by POST, with
+//! A command gets the event as JSON on its standard input, its kind in `ARBITERD_EVENT`, and in
+//! `ARBITERD_DELIVERY` what is the same for every retry. A web address gets the same JSON by POST, with
 //!
 //! | header | what |
 //! | --- | --- |
@@ -353,16 +353,18 @@ fn persist(config: &HookConfig, shared: &Shared, job: &Job, run: i64) -> Result<
 }
 
 fn tell(config: &HookConfig, job: &Job, run: i64) -> Result<(), String> {
+    let delivery = format!("{run}-{}", job.id);
     match &config.target {
-        HookTarget::Command(program, arguments) => command(program, arguments, job),
-        HookTarget::Url(url) => post(url, config.secret.as_deref(), job, run),
+        HookTarget::Command(program, arguments) => command(program, arguments, job, &delivery),
+        HookTarget::Url(url) => post(url, config.secret.as_deref(), job, &delivery),
     }
 }
 
-fn command(program: &PathBuf, arguments: &[String], job: &Job) -> Result<(), String> {
+fn command(program: &PathBuf, arguments: &[String], job: &Job, delivery: &str) -> Result<(), String> {
     let mut child = Command::new(program)
         .args(arguments)
         .env("ARBITERD_EVENT", job.event.word())
+        .env("ARBITERD_DELIVERY", delivery)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -397,7 +399,7 @@ fn command(program: &PathBuf, arguments: &[String], job: &Job) -> Result<(), Str
 }
 
 #[cfg(feature = "upload")]
-fn post(url: &str, secret: Option<&str>, job: &Job, run: i64) -> Result<(), String> {
+fn post(url: &str, secret: Option<&str>, job: &Job, delivery: &str) -> Result<(), String> {
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_global(Some(ATTEMPT))
         .http_status_as_error(false)
@@ -409,7 +411,7 @@ fn post(url: &str, secret: Option<&str>, job: &Job, run: i64) -> Result<(), Stri
         .post(url)
         .header("Content-Type", "application/json")
         .header("X-Arbiterd-Event", job.event.word())
-        .header("X-Arbiterd-Delivery", &format!("{run}-{}", job.id));
+        .header("X-Arbiterd-Delivery", delivery);
     if let Some(secret) = secret {
         request = request.header("X-Arbiterd-Signature", &format!("sha256={}", sign(secret, &job.body)));
     }
@@ -421,7 +423,7 @@ fn post(url: &str, secret: Option<&str>, job: &Job, run: i64) -> Result<(), Stri
 }
 
 #[cfg(not(feature = "upload"))]
-fn post(_url: &str, _secret: Option<&str>, _job: &Job, _run: i64) -> Result<(), String> {
+fn post(_url: &str, _secret: Option<&str>, _job: &Job, _delivery: &str) -> Result<(), String> {
     Err("this arbiterd was built without the feature `upload`".to_owned())
 }
 

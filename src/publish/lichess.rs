@@ -120,6 +120,8 @@ pub struct Pusher {
     trouble: Option<String>,
     /// Shrinks when Lichess finds a request too large.
     most_bytes: usize,
+    /// Shrinks when Lichess cannot read a request, and grows again.
+    most_games: usize,
 }
 
 impl Pusher {
@@ -138,6 +140,7 @@ impl Pusher {
             last_ok: None,
             trouble: None,
             most_bytes: BYTES,
+            most_games: GAMES,
         }
     }
 
@@ -183,7 +186,7 @@ impl Pusher {
         };
         for (key, slot) in self.slots.range((round, TableId(0))..=(round, TableId(u32::MAX))) {
             let Some((mark, text)) = &slot.pending else { continue };
-            let full = push.games.len() >= GAMES || push.body.len() + text.len() > self.most_bytes;
+            let full = push.games.len() >= self.most_games || push.body.len() + text.len() > self.most_bytes;
             if full && !push.games.is_empty() {
                 break;
             }
@@ -203,18 +206,26 @@ impl Pusher {
             Answer::Http { status: 413, .. } => {
                 if let [(key, mark)] = push.games.as_slice() {
                     self.refuse(*key, *mark, "too large for Lichess, even alone");
-                    PACE
                 } else {
                     self.most_bytes = (push.body.len() / 2).max(1);
-                    PACE
                 }
+                PACE
+            }
+            // A game that cannot be read may bring the whole request down: halves find it.
+            Answer::Http { status: 400, body, .. } => {
+                if let [(key, mark)] = push.games.as_slice() {
+                    self.refuse(*key, *mark, &format!("refused (400: {})", short(body)));
+                } else {
+                    self.most_games = push.games.len() / 2;
+                }
+                PACE
             }
             Answer::Http { status: 429, retry_after, .. } => {
                 let asked = i64::from(retry_after.unwrap_or(0)) * 1000;
                 self.fail("Lichess asks for a pause (429)".to_owned(), now).max(PATIENCE).max(asked)
             }
             Answer::Http { status, body, .. } => {
-                let told: String = body.chars().filter(|c| !c.is_control()).take(200).collect();
+                let told = short(body);
                 let why = match status {
                     401 => "Lichess does not know the token; put a new one into its file and restart",
                     403 => "the token's user may not contribute to this broadcast; add the user to it",
@@ -251,6 +262,7 @@ impl Pusher {
     fn succeeded(&mut self, now: Timestamp) {
         let outage = self.down_since.take().is_some_and(|since| now.since(since) >= OUTAGE);
         self.failures = 0;
+        self.most_games = (self.most_games * 2).min(GAMES);
         self.trouble = None;
         self.last_ok = Some(now);
         self.not_before = now.plus(PACE);
@@ -288,7 +300,9 @@ impl Pusher {
         }
         let reply: Reply =
             serde_json::from_str(body).map_err(|_| "Lichess' answer was not understood".to_owned())?;
-        if reply.games.len() != push.games.len() {
+        // One entry for the whole request: nothing was taken, and nothing is wrong with the games.
+        let whole = |entry: &Entry| entry.error.as_ref().is_some_and(|error| error.contains("upstream URL"));
+        if reply.games.len() != push.games.len() || reply.games.iter().any(whole) {
             let told = reply.games.into_iter().find_map(|entry| entry.error);
             return Err(told.unwrap_or_else(|| "Lichess' answer does not match the games sent".to_owned()));
         }
@@ -350,6 +364,11 @@ impl Pusher {
         slot.notice = notice;
         slot.pending = Some((mark, text));
     }
+}
+
+/// What an answer says, for a line at the desk.
+fn short(body: &str) -> String {
+    body.chars().filter(|c| !c.is_control()).take(200).collect()
 }
 
 /// The game as Lichess reads it, and what was left out.

@@ -2,7 +2,8 @@
 //!
 //! They leave behind the delay and the hold policy: what is on the server may be shown. Each has a number
 //! that follows from the journal alone, so a hall that starts again publishes what is not there yet and
-//! nothing twice; the server drops a message whose identity it has seen, and the relay whatever it has.
+//! nothing twice. The server takes a message only behind the one this hall knows as its last, so two that
+//! publish under one name are found out, and nothing goes in twice; the relay drops what it has anyway.
 //! While the server cannot be reached, updates wait here.
 
 use std::{
@@ -14,7 +15,7 @@ use std::{
 };
 
 use async_nats::{
-    HeaderMap,
+    HeaderMap, header,
     jetstream::{
         self,
         stream::{Config as StreamConfig, LastRawMessageErrorKind, Stream},
@@ -24,10 +25,12 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::relayed::Batch;
-use crate::hall::Update;
+use crate::{hall::Update, record::Timestamp};
 
 /// The most updates in one message.
 const BATCH: usize = 64;
+/// The most bytes of one message; servers take 1 MiB as they come.
+const BYTES: usize = 500_000;
 /// Updates that may wait for a server that is away: hours of a large hall.
 const WAITING: usize = 500_000;
 /// Before the next attempt.
@@ -48,6 +51,13 @@ pub struct NatsConfig {
     pub hall: String,
     /// Added to this hall's table numbers, so that those of two halls differ.
     pub offset: u32,
+}
+
+impl NatsConfig {
+    /// Where this hall's updates go.
+    fn subject(&self) -> String {
+        format!("arbiterd.{}.{}", self.event, self.hall)
+    }
 }
 
 /// The stream of an event.
@@ -76,6 +86,8 @@ pub(crate) async fn connect(url: &str) -> Result<jetstream::Context, async_nats:
         .name("arbiterd")
         .retry_on_initial_connect()
         .connection_timeout(Duration::from_secs(5))
+        // A link may die without a word.
+        .ping_interval(Duration::from_secs(10))
         .reconnect_delay_callback(|attempts| Duration::from_millis(100 << attempts.min(5)))
         .connect(url)
         .await?;
@@ -101,6 +113,12 @@ struct State {
     taken: u64,
     /// Updates that the server has not confirmed, the last of which has the number `taken`.
     waiting: VecDeque<Update>,
+    /// When the first of all went out.
+    since: Timestamp,
+    /// The number of the last that came from the journal at start, once it has been read.
+    restored: Option<u64>,
+    /// The number of the last that was ever sent from here.
+    sent: u64,
     trouble: Option<String>,
     stop: bool,
 }
@@ -122,10 +140,18 @@ impl Nats {
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Takes updates that may be public, from the journal's first on; never waits.
-    pub fn push(&self, updates: &[Update]) {
+    /// Takes updates that may be public, from the journal's first on; `new` ones are not from before the
+    /// start. Never waits.
+    pub fn push(&self, updates: &[Update], new: bool) {
         let mut state = self.shared.lock();
+        if new {
+            let taken = state.taken;
+            state.restored.get_or_insert(taken);
+        }
         for update in updates.iter().filter(|update| !update.desk_only()) {
+            if state.taken == 0 {
+                state.since = update.at;
+            }
             state.taken += 1;
             state.waiting.push_back(update.clone());
             if state.waiting.len() > WAITING {
@@ -228,22 +254,74 @@ fn note(shared: &Shared, why: String) {
     }
 }
 
+/// What the server has of this hall.
+struct There {
+    /// The number of the last update; 0 if there is none.
+    number: u64,
+    /// The place of the last message in the event's stream; 0 if there is none.
+    place: u64,
+    /// The last message.
+    last: Option<Batch>,
+}
+
+impl There {
+    async fn ask(config: &NatsConfig, context: &jetstream::Context) -> Result<Self, String> {
+        let stream = stream(context, &config.event).await.map_err(|fault| say(&fault))?;
+        match stream.get_last_raw_message_by_subject(&config.subject()).await {
+            Ok(message) => {
+                let last = Batch::from_json(&message.payload).map_err(|fault| say(&fault))?;
+                Ok(Self { number: last.last(), place: message.sequence, last: Some(last) })
+            }
+            Err(fault) if fault.kind() == LastRawMessageErrorKind::NoMessageFound => {
+                Ok(Self { number: 0, place: 0, last: None })
+            }
+            Err(fault) => Err(say(&fault)),
+        }
+    }
+
+    /// Whether it is ours; none while the journal has not been read so far.
+    fn is_ours(&self, state: &State, offset: u32) -> Result<Option<()>, String> {
+        let Some(last) = &self.last else { return Ok(Some(())) };
+        if state.taken == 0 {
+            return Ok(None);
+        }
+        let other = || {
+            "the NATS server has games of another hall, or of another journal, under this event and hall; \
+             give `hall` or the event's `id` another word"
+                .to_owned()
+        };
+        if last.since != state.since {
+            return Err(other());
+        }
+        if state.taken < self.number {
+            // What is new here cannot be there already.
+            let behind = state.restored.is_some() && self.number > state.sent;
+            return if behind { Err(other()) } else { Ok(None) };
+        }
+        if state.first() > self.number {
+            return Ok(Some(()));
+        }
+        let here = &state.waiting[(self.number - state.first()) as usize];
+        let here = Batch::new(self.number, state.since, offset, [here]);
+        if here.last_about() == last.last_about() { Ok(Some(())) } else { Err(other()) }
+    }
+}
+
+fn say(fault: &dyn std::fmt::Display) -> String {
+    format!("the NATS server cannot take the games: {fault}")
+}
+
 /// Finds out what the server has, and publishes from there on, one message after the other.
 async fn session(config: &NatsConfig, shared: &Shared, context: &jetstream::Context) -> Result<(), String> {
-    let say = |fault: &dyn std::fmt::Display| format!("the NATS server cannot take the games: {fault}");
-    let subject = format!("arbiterd.{}.{}", config.event, config.hall);
-    let stream = stream(context, &config.event).await.map_err(|fault| say(&fault))?;
-    let there = match stream.get_last_raw_message_by_subject(&subject).await {
-        Ok(message) => {
-            let numbers = Batch::read(&message.payload).map_err(|fault| say(&fault))?;
-            numbers.last().map_or(0, |(number, _)| *number)
+    let mut there = There::ask(config, context).await?;
+    while there.is_ours(&shared.lock(), config.offset)?.is_none() {
+        if shared.lock().stop {
+            return Ok(());
         }
-        Err(fault) if fault.kind() == LastRawMessageErrorKind::NoMessageFound => 0,
-        Err(fault) => return Err(say(&fault)),
-    };
-    // A hall that starts again takes first what is there already: it is passed over below.
-    shared.confirmed(there);
-    if shared.lock().first() > there + 1 {
+        shared.changed.notified().await;
+    }
+    shared.confirmed(there.number);
+    if shared.lock().first() > there.number + 1 {
         return Err("the NATS server has lost what it had; restart to publish it again".to_owned());
     }
     loop {
@@ -253,23 +331,29 @@ async fn session(config: &NatsConfig, shared: &Shared, context: &jetstream::Cont
                 return Ok(());
             }
             state.trouble = None;
-            let known = (there + 1).saturating_sub(state.first()).min(state.waiting.len() as u64);
-            state.waiting.drain(..known as usize);
-            let first = state.first();
-            (!state.waiting.is_empty())
-                .then(|| Batch::new(first, config.offset, state.waiting.iter().take(BATCH)))
+            let waiting = state.waiting.iter().take(BATCH);
+            let batch = Batch::new(state.first(), state.since, config.offset, waiting);
+            state.sent = state.sent.max(batch.last());
+            (!state.waiting.is_empty()).then_some(batch)
         };
-        let Some(batch) = batch else {
+        let Some(mut batch) = batch else {
             shared.changed.notified().await;
             continue;
         };
+        let text = loop {
+            let text = batch.to_json().map_err(|fault| say(&fault))?;
+            match batch.half() {
+                Some(half) if text.len() > BYTES => batch = half,
+                _ => break text,
+            }
+        };
         let mut headers = HeaderMap::new();
         let identity = format!("{}.{}.{}-{}", config.event, config.hall, batch.first, batch.last());
-        headers.insert(async_nats::header::NATS_MESSAGE_ID, identity.as_str());
-        let text = batch.to_json().map_err(|fault| say(&fault))?;
-        let sent = context.publish_with_headers(subject.clone(), headers, text.into());
-        let confirmed = sent.await.map_err(|fault| say(&fault))?;
-        confirmed.await.map_err(|fault| say(&fault))?;
+        headers.insert(header::NATS_MESSAGE_ID, identity.as_str());
+        headers.insert(header::NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, there.place.to_string().as_str());
+        let sent = context.publish_with_headers(config.subject(), headers, text.into());
+        let confirmed = sent.await.map_err(|fault| say(&fault))?.await.map_err(|fault| say(&fault))?;
+        there.place = confirmed.sequence;
         shared.confirmed(batch.last());
     }
 }

@@ -15,26 +15,27 @@ use crate::{
 };
 
 /// Updates of one hall in order, as one message.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Batch {
     /// Version of this form: 1.
     pub version: u32,
     /// The number of the first; each further one has the next.
     pub first: u64,
+    /// What tells this journal from others: when its first update went out.
+    pub since: Timestamp,
     /// The updates.
     updates: Vec<Relayed>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Relayed {
     at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     table: Option<TableId>,
-    #[serde(flatten)]
     body: Body,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Body {
     Ply { index: usize, ply: Box<PlyForm>, replaces: bool },
@@ -45,7 +46,7 @@ enum Body {
     Round(Value),
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct PlyForm {
     uci: String,
     san: String,
@@ -60,7 +61,7 @@ struct PlyForm {
     elapsed: Option<Seconds>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct ClockForm {
     white: Option<Seconds>,
     black: Option<Seconds>,
@@ -69,7 +70,7 @@ struct ClockForm {
     at: Timestamp,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct TableForm {
     round: u32,
     game: u64,
@@ -100,9 +101,28 @@ impl Batch {
     /// These updates, the first of which has the number `first`; those for the desk are left out by
     /// whoever numbers them. Tables are counted up by `offset`, so that several halls can share an event.
     #[must_use]
-    pub fn new<'a>(first: u64, offset: u32, updates: impl IntoIterator<Item = &'a Update>) -> Self {
+    pub fn new<'a>(
+        first: u64,
+        since: Timestamp,
+        offset: u32,
+        updates: impl IntoIterator<Item = &'a Update>,
+    ) -> Self {
         let updates = updates.into_iter().filter_map(|update| Relayed::of(update, offset)).collect();
-        Self { version: 1, first, updates }
+        Self { version: 1, first, since, updates }
+    }
+
+    /// The first half of it, where there is more than one.
+    #[must_use]
+    pub fn half(&self) -> Option<Self> {
+        let half = self.updates.len() / 2;
+        let updates = self.updates[..half].to_vec();
+        (half > 0).then_some(Self { updates, ..*self })
+    }
+
+    /// What the last update is about, but for times: the same hall says the same under the same number.
+    #[must_use]
+    pub fn last_about(&self) -> Option<String> {
+        self.updates.last().map(Relayed::about)
     }
 
     /// The number of the last.
@@ -119,21 +139,46 @@ impl Batch {
         Ok(serde_json::to_string(self)?)
     }
 
+    /// Reads a message.
+    ///
+    /// # Errors
+    /// Not of this form.
+    pub fn from_json(bytes: &[u8]) -> Result<Self, RelayError> {
+        #[derive(Deserialize)]
+        struct Versioned {
+            version: u32,
+        }
+        // The version first: the form of another is not known here.
+        match serde_json::from_slice(bytes)? {
+            Versioned { version: 1 } => Ok(serde_json::from_slice(bytes)?),
+            Versioned { version } => Err(RelayError::Version(version)),
+        }
+    }
+
     /// Reads a message: numbers and updates.
     ///
     /// # Errors
     /// Not of this form.
     pub fn read(bytes: &[u8]) -> Result<Vec<(u64, Update)>, RelayError> {
-        let batch: Self = serde_json::from_slice(bytes)?;
-        if batch.version != 1 {
-            return Err(RelayError::Version(batch.version));
-        }
+        let batch = Self::from_json(bytes)?;
         let numbers = batch.first..;
         numbers.zip(batch.updates).map(|(number, form)| Ok((number, form.update(number)?))).collect()
     }
 }
 
 impl Relayed {
+    fn about(&self) -> String {
+        let what = match &self.body {
+            Body::Ply { index, ply, .. } => format!("ply {index} {} {:?}", ply.uci, ply.state),
+            Body::Undo { from } => format!("undo {from}"),
+            Body::Clock(clock) => format!("clock {:?} {:?}", clock.white, clock.black),
+            Body::Result(result) => format!("result {result:?}"),
+            Body::Table(table) => format!("table {} {}", table.round, table.game),
+            Body::Round(_) => "round".to_owned(),
+        };
+        format!("{:?} {what}", self.table)
+    }
+
     fn of(update: &Update, offset: u32) -> Option<Self> {
         let body = match &update.body {
             UpdateBody::Ply { index, ply, replaces } => {
@@ -232,5 +277,93 @@ impl PlyForm {
             clock: ByColor { white: self.white, black: self.black },
             elapsed: self.elapsed,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hall::BoardKey;
+
+    fn update(table: Option<u32>, body: UpdateBody) -> Update {
+        Update { seq: Seq(0), at: Timestamp::from_millis(1_777_645_800_123), table: table.map(TableId), body }
+    }
+
+    /// One of each kind the public may see.
+    fn all() -> Vec<Update> {
+        let before = Position::chess960(77);
+        let m = before.legal_moves()[3];
+        let ply = Ply {
+            uci: before.uci(m),
+            san: before.san(m),
+            after: before.play(m),
+            irregular: true,
+            state: PlyState::Provisional,
+            source: PlySource::Board,
+            made_at: Timestamp::from_millis(1_777_645_800_100),
+            pressed_at: Some(Timestamp::from_millis(1_777_645_800_120)),
+            clock: ByColor { white: Some(Seconds(5400)), black: None },
+            elapsed: Some(Seconds(3)),
+        };
+        let mut info = TableInfo {
+            round: 3,
+            game: 7,
+            white: Player { fide_id: Some(1), ..Player::named("Другая, Анна") },
+            start: before,
+            time_control: "40/5400+30:1800+30".to_owned(),
+            status: TableStatus::Playing,
+            ..TableInfo::default()
+        };
+        info.tags.set("GameId", "open-r3-b1");
+        info.link.online = true;
+        let clock = ClockView {
+            white: Some(Seconds(0)),
+            black: None,
+            running: Some(Color::Black),
+            at: Timestamp::from_millis(5),
+        };
+        let result = (GameResult::Draw, ResultReason::KingsSignal, ResultState::Proposed);
+        vec![
+            update(None, UpdateBody::Round(serde_json::json!({"number": 3, "event": {"id": "open"}}))),
+            update(Some(1), UpdateBody::Table(Box::new(info))),
+            update(Some(1), UpdateBody::Ply { index: 0, ply: Box::new(ply), replaces: true }),
+            update(Some(1), UpdateBody::Clock(clock)),
+            update(Some(1), UpdateBody::Result(Some(result))),
+            update(Some(1), UpdateBody::Result(None)),
+            update(Some(1), UpdateBody::Undo { from: 0 }),
+        ]
+    }
+
+    #[test]
+    fn what_a_hall_says_is_what_a_relay_reads() {
+        let mut updates = all();
+        // What the desk alone knows of a board stays there.
+        let mut secret = updates[1].clone();
+        if let UpdateBody::Table(info) = &mut secret.body {
+            info.link.board = Some(BoardKey("23946".to_owned()));
+        }
+        let batch = Batch::new(5, Timestamp::from_millis(9), 100, updates[..1].iter().chain([&secret]));
+        assert_eq!((batch.last(), batch.to_json().unwrap().contains("23946")), (6, false));
+        let batch = Batch::new(5, Timestamp::from_millis(9), 100, &updates);
+        let read = Batch::read(batch.to_json().unwrap().as_bytes()).unwrap();
+        for (update, number) in updates.iter_mut().zip(5..) {
+            update.seq = Seq(number);
+            update.table = update.table.map(|table| TableId(table.0 + 100));
+        }
+        assert_eq!(read, (5..).zip(updates).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn another_version_and_noise_are_refused_and_halves_stay_in_order() {
+        let batch = Batch::new(1, Timestamp::default(), 0, &all());
+        let text = batch.to_json().unwrap();
+        let newer = text.replacen("\"version\":1", "\"version\":2,\"also\":[]", 1);
+        assert!(matches!(Batch::read(newer.as_bytes()), Err(RelayError::Version(2))));
+        assert!(matches!(Batch::read(b"[]"), Err(RelayError::Json(_))));
+        let nonsense = text.replacen("\"uci\":\"", "\"uci\":\"z", 1);
+        assert!(matches!(Batch::read(nonsense.as_bytes()), Err(RelayError::Move(_))));
+        let half = batch.half().unwrap();
+        assert_eq!((half.first, half.last()), (1, 3));
+        assert_eq!(Batch::new(1, Timestamp::default(), 0, &all()[..1]).half().map(|half| half.last()), None);
     }
 }

@@ -187,6 +187,26 @@ impl Bound {
     }
 }
 
+impl Bound {
+    /// The same port at `::1`: to some programs `localhost` is that. Where it cannot be had, clients get
+    /// by with the one they have.
+    fn on_the_other_loopback(&self) -> Option<Self> {
+        let twin = SocketAddr::from((std::net::Ipv6Addr::LOCALHOST, self.address.port()));
+        if self.address.ip() != std::net::Ipv4Addr::LOCALHOST {
+            return None;
+        }
+        let socket = listen::bind("livechess", twin)
+            .inspect_err(|error| tracing::debug!(%error, "LiveChess clients reach 127.0.0.1 only"))
+            .ok()?;
+        Some(Self {
+            socket,
+            address: twin,
+            #[cfg(feature = "tls")]
+            tls: self.tls.clone(),
+        })
+    }
+}
+
 impl Serving {
     /// Binds all listeners and serves them until [`Serving::stop`].
     ///
@@ -288,6 +308,9 @@ impl Serving {
                 stop: serving.stop.clone(),
                 metrics: metrics.clone(),
             });
+            if let Some(twin) = bound.on_the_other_loopback() {
+                serving.listen(twin, &listen, router.clone(), metrics.clone());
+            }
             serving.livechess = Some(serving.listen(bound, &listen, router, metrics));
         }
         serving.beat();

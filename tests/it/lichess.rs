@@ -189,6 +189,45 @@ fn an_error_inside_a_success_is_a_failure() {
     let again = bench.next().unwrap();
     assert!(bench.now >= began + 60_000);
     assert_eq!(again.body, push.body);
+    // One game alone is not to blame for it either.
+    let mut alone = Bench::new();
+    let updates = [alone.script.round(1, 0), alone.script.game(1, 1)];
+    alone.take(&updates);
+    let push = alone.next().unwrap();
+    alone.answer(&push, &http(200, &upstream.to_string()));
+    assert!(alone.status()["trouble"].as_str().unwrap().contains("upstream URL"));
+    assert_eq!(alone.next().unwrap().body, push.body);
+}
+
+#[test]
+fn a_game_that_brings_whole_requests_down_is_found_and_all_others_go_on() {
+    let mut bench = Bench::new();
+    let mut updates = vec![bench.script.round(1, 0)];
+    updates.extend((1..=40).map(|table| bench.script.game(1, table)));
+    bench.take(&updates);
+    let mut taken = 0;
+    let mut requests = 0;
+    while let Some(push) = bench.next() {
+        requests += 1;
+        if push.body.contains("[White \"White17,") {
+            bench.answer(&push, &http(400, "{\"error\":\"Invalid PGN\"}"));
+        } else {
+            taken += games(&push.body).len();
+            let answer = ok(&push);
+            bench.answer(&push, &answer);
+        }
+    }
+    assert_eq!(taken, 39);
+    assert!(requests < 25, "{requests} requests");
+    let told = bench.status()["games"].clone();
+    assert_eq!((told.as_array().unwrap().len(), &told[0]["table"]), (1, &json!(17)));
+    assert!(told[0]["notice"].as_str().unwrap().contains("Invalid PGN"));
+    let update = bench.script.moved(17, "e2e4");
+    bench.take(&[update]);
+    let push = bench.next().expect("it is tried again when it changes");
+    let answer = ok(&push);
+    bench.answer(&push, &answer);
+    assert_eq!(bench.status()["games"], json!([]));
 }
 
 #[test]
@@ -461,7 +500,8 @@ fn a_command_gets_the_changed_game_on_its_input() {
         "/bin/sh".into(),
         vec![
             "-c".to_owned(),
-            "cat > \"$0.part\"; printf ' %s' $ARBITERD_EVENT >> \"$0.part\"; mv \"$0.part\" \"$0\""
+            "cat > \"$0.part\"; printf ' %s %s' $ARBITERD_EVENT ${ARBITERD_DELIVERY##*-} >> \"$0.part\"; \
+             mv \"$0.part\" \"$0\""
                 .to_owned(),
             file.to_str().unwrap().to_owned(),
         ],
@@ -475,6 +515,6 @@ fn a_command_gets_the_changed_game_on_its_input() {
     // Ends when all is told.
     drop(hook);
     let text = std::fs::read_to_string(file).unwrap();
-    let body: Value = serde_json::from_str(text.strip_suffix(" pgn").unwrap()).unwrap();
+    let body: Value = serde_json::from_str(text.strip_suffix(" pgn 1").unwrap()).unwrap();
     assert!(body["pgn"].as_str().unwrap().contains("1. e4"));
 }

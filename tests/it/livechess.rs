@@ -172,6 +172,12 @@ async fn without_a_clock_a_move_is_told_when_the_board_stands_still() {
     assert_eq!(socket.next().await["param"]["san"], json!([]));
     let event = socket.next().await["param"].clone();
     assert_eq!((&event["san"], &event["match"]), (&json!(["Nf3"]), &json!(true)));
+    // The hand that goes for the answer takes nothing back.
+    let lifted = after.placement().replacen("pppppppp", "pppp1ppp", 1);
+    house.push(&[sensed(&mut script, 1, &lifted)]);
+    let event = socket.next().await["param"].clone();
+    assert_eq!((&event["board"], &event["match"]), (&json!(lifted), &json!(false)));
+    assert!(event.get("san").is_none_or(|moves| *moves == json!(["Nf3"])), "{event}");
 }
 
 #[tokio::test]
@@ -235,6 +241,20 @@ async fn what_cannot_be_answered_gets_an_error_and_the_socket_stays_open() {
     socket.send(&json!({"id": "4", "call": "eboards", "param": null})).await;
     let answer = socket.next().await;
     assert_eq!((&answer["id"], &answer["param"]), (&json!(4), &json!([])));
+}
+
+/// `localhost` is `::1` to some programs and `127.0.0.1` to others.
+#[tokio::test]
+async fn it_answers_on_both_loopback_addresses() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        eprintln!("skipped: this machine has no IPv6");
+        return;
+    }
+    let house = open();
+    let other = std::net::SocketAddr::from((std::net::Ipv6Addr::LOCALHOST, address(&house).port()));
+    assert_eq!(get(other, "/api/v1.0/eboards").await.json(), json!([]));
+    let mut socket = Socket::open(other, "/api/v1.0").await;
+    assert_eq!(call(&mut socket, 1, "eboards", Value::Null).await["param"], json!([]));
 }
 
 #[tokio::test]

@@ -3,7 +3,8 @@
 //! Before any `setup` a client is told placement and clock only. After it, also the moves since the
 //! position it gave, once the board has stood in that position. A move is told when it is confirmed;
 //! where no clock is connected, nobody presses, and a move is told when the board has stood still for
-//! [`STILL`] in the position it leads to.
+//! [`STILL`] in the position it leads to. A move that was told stays told while the record has it: the
+//! hand that already goes for the answer takes nothing back.
 
 use std::time::Duration;
 
@@ -109,7 +110,8 @@ impl Follow {
         let mut again = None;
         if let Some(setup) = &mut self.setup {
             let still = self.sensed.1.elapsed() >= STILL;
-            let (moves, waits) = setup.moves(table, still);
+            let told = self.told.moves.as_ref().map_or(&[][..], |(moves, _)| moves);
+            let (moves, waits) = setup.moves(table, still, told);
             if waits {
                 again = Some(self.sensed.1 + STILL);
             }
@@ -127,9 +129,11 @@ impl Follow {
 
 impl Setup {
     /// The moves since the position, and whether one more waits for the board to stand still.
-    fn moves(&mut self, table: &TableView, still: bool) -> (Vec<String>, bool) {
+    fn moves(&mut self, table: &TableView, still: bool, told: &[String]) -> (Vec<String>, bool) {
         let (game, plies) = (table.info.game, &table.game.plies);
+        let mut told = told;
         if self.base.is_none_or(|(of, index)| of != game || index > plies.len()) {
+            told = &[];
             let floor = if self.floor.0 == game { self.floor.1.min(plies.len()) } else { 0 };
             self.base = (floor..=plies.len())
                 .rev()
@@ -144,7 +148,8 @@ impl Setup {
                 break;
             }
             let last = index + 1 == plies.len();
-            if ply.state == PlyState::Provisional {
+            let known = told.get(index - base) == Some(&ply.san);
+            if ply.state == PlyState::Provisional && !known {
                 let stands = last && ply.after.placement() == table.sensed && !table.info.link.clock;
                 if !stands || !still {
                     return (moves, stands);
