@@ -353,6 +353,21 @@ mod tests {
         assert_eq!(read, (5..).zip(updates).collect::<Vec<_>>());
     }
 
+    /// The words behind a FEN for Chess960 and a move's number are not mixed up.
+    #[test]
+    fn positions_at_any_move_come_back_as_they_are() {
+        for (fen, mode) in [
+            ("8/8/8/6K1/1k6/8/8/8 w - - 995 960", shakmaty::CastlingMode::Standard),
+            ("8/8/8/6K1/1k6/8/8/8 w - - 995 960", shakmaty::CastlingMode::Chess960),
+            ("8/8/8/6K1/1k6/8/8/8 w - - 960 1", shakmaty::CastlingMode::Standard),
+        ] {
+            let position = Position::from_fen(fen, mode).unwrap();
+            let text = serde_json::to_string(&position).unwrap();
+            let read: Position = serde_json::from_str(&text).unwrap();
+            assert_eq!((read.fen().as_str(), read.mode()), (fen, mode));
+        }
+    }
+
     #[test]
     fn another_version_and_noise_are_refused_and_halves_stay_in_order() {
         let batch = Batch::new(1, Timestamp::default(), 0, &all());

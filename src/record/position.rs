@@ -373,9 +373,10 @@ impl Serialize for Position {
 impl<'de> Deserialize<'de> for Position {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
+        // Behind the six fields of a FEN, the last of which is 960 at move 960.
         let (fen, mode) = match text.strip_suffix(" 960") {
-            Some(fen) => (fen, CastlingMode::Chess960),
-            None => (text.as_str(), CastlingMode::Standard),
+            Some(fen) if fen.split(' ').count() == 6 => (fen, CastlingMode::Chess960),
+            _ => (text.as_str(), CastlingMode::Standard),
         };
         Self::from_fen(fen, mode).map_err(serde::de::Error::custom)
     }

@@ -254,9 +254,18 @@ async fn until_shown(relay: &Relay, halls: &[Hall], of_interest: impl Fn(&Value)
         }
         if wall::uptime() > give_up {
             let waits: Vec<Value> = halls.iter().map(|hall| hall.nats.status()).collect();
-            let differs = shown.iter().zip(&expected).find(|(shown, expected)| shown != expected);
-            let differs = format!("{differs:?}").chars().take(2000).collect::<String>();
-            panic!("the relay never had what the halls have: {} tables, {differs}; {waits:?}", shown.len());
+            let differs = shown.iter().zip(&expected).find_map(|(shown, expected)| {
+                let plies = |table: &Value| table["plies"].as_array().cloned().unwrap_or_default();
+                let (theirs, ours) = (plies(shown), plies(expected));
+                if let Some((shown, expected)) = theirs.iter().zip(&ours).find(|(a, b)| a != b) {
+                    return Some(format!("{shown}, not {expected}"));
+                }
+                let fields = expected.as_object()?.iter();
+                let (name, value) =
+                    fields.filter(|(name, _)| *name != "plies").find(|(n, v)| shown[*n] != **v)?;
+                Some(format!("table {}: {name} is {}, not {value}", expected["table"], shown[name]))
+            });
+            panic!("the relay never had what the halls have: {} tables, {differs:?}; {waits:?}", shown.len());
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -338,11 +347,12 @@ async fn a_server_that_was_away_and_halls_that_start_again_lose_and_repeat_nothi
     second.stop().await;
 }
 
-/// `ARBITERD_OUTAGE` says for how many seconds each time.
+/// `ARBITERD_OUTAGE` says for how many seconds each time, `ARBITERD_PLAYS` how much happens 20 times a second.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs nats-server; .ci/run installs it"]
 async fn a_hall_whose_line_breaks_or_falls_silent_loses_and_repeats_nothing() {
     let seconds: u64 = std::env::var("ARBITERD_OUTAGE").map_or(2, |text| text.parse().expect("a number"));
+    let plays: usize = std::env::var("ARBITERD_PLAYS").map_or(1, |text| text.parse().expect("a number"));
     let Some(server) = Server::start() else { return };
     let line = Line::to(&server);
     let url = format!("nats://127.0.0.1:{}", line.port);
@@ -359,7 +369,7 @@ async fn a_hall_whose_line_breaks_or_falls_silent_loses_and_repeats_nothing() {
             line.cut()
         }
         for _ in 0..seconds * 20 {
-            halls.iter_mut().for_each(|hall| hall.play(1));
+            halls.iter_mut().for_each(|hall| hall.play(plays));
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         // The other hall's games are seen meanwhile, and what is missing waits.

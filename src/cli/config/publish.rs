@@ -38,6 +38,7 @@ pub(super) fn publish(
 }
 
 #[cfg(not(feature = "nats"))]
+#[expect(clippy::needless_pass_by_value, reason = "as with the feature")]
 fn nats(section: Section<'_>, _event: &str, _publish: &mut PublishConfig, faults: &mut Faults) {
     faults.at(section.offset(), "[nats]: this arbiterd was built without the feature `nats`");
 }
