@@ -12,7 +12,7 @@
 //! | --- | --- | --- |
 //! | `solve` | the game is over; one legal move only, again and again | no |
 //! | `material` | no mate exists with these men | no |
-//! | `closed` | what each man can ever reach leaves no room for a mate | no |
+//! | `closed`, `closed::stuck` | what each man can ever reach, but by moves that end the play, leaves no room for a mate | no |
 //! | `dive`, `guide`, `weights` | short guided search, no memory: a few dozen positions for most games | yes |
 //! | `space`, `rank` | the reachable positions, best first, exactly remembered, `closed` cutting inside | both |
 //!
@@ -23,7 +23,8 @@
 //! both sides (the structural cut differs by side, so the shared space is larger than both separate ones); the
 //! sketch taken further instead of a fresh thorough search (what it had let in uncut stays: seven more undecided); the moves to the cage added up instead of the
 //! longer side's (a side that is ready and has to move then looks as if it lost ground: half as fast on
-//! slow help-mates); four times the nodes and a third more states (two more of the known positions decided, the hard ones
+//! slow help-mates); Black's promotions in the structural proof where White has more than one man (they reach everything, so it
+//! costs ten times as much and proves nothing); four times the nodes and a third more states (two more of the known positions decided, the hard ones
 //! twice as slow).
 
 mod board;
