@@ -58,6 +58,7 @@
 //! difference how often [`Track::advance`] is called.
 
 mod account;
+mod align;
 mod bridge;
 mod correct;
 mod ending;
@@ -76,6 +77,7 @@ mod press;
 mod scramble;
 mod setup;
 mod size;
+mod tally;
 mod threads;
 mod tracker;
 mod trouble;

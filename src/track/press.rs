@@ -43,6 +43,8 @@ const CALM: u32 = 10;
 const PATIENCE: i64 = 4_000;
 /// … and is looked at again after so long, in ms.
 const AGAIN: i64 = 300;
+/// Presses that follow one another faster than this are a scramble's, in ms.
+const BRISK: i64 = 650;
 /// Presses that wait at the most.
 const WAITING: usize = 32;
 
@@ -95,6 +97,13 @@ impl Presses {
     /// Presses that wait.
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Presses that wait follow one another faster than a calm hand plays.
+    pub(super) fn brisk(&self) -> bool {
+        let times = || self.waiting.iter().map(|press| press.at);
+        let quick = times().zip(times().skip(1)).filter(|(a, b)| b.since(*a) < BRISK).count();
+        quick >= 2
     }
 
     /// The presses that wait, by the sides that they belong to.
@@ -350,6 +359,11 @@ impl Track {
         let target = self.target(&press);
         if !must && now < press.at.plus(PATIENCE) {
             let sure = match target {
+                Target::Ply(index)
+                    if index >= self.line.count && self.too_soon(index + 1 - self.line.count, now) =>
+                {
+                    Some(false)
+                }
                 Target::Ply(index) if index >= self.line.count => {
                     self.sure(index + 1 - self.line.count, now, out)
                 }
@@ -484,7 +498,7 @@ impl Track {
         let many = self.threads.len() > 1;
         if !many {
             let open = self.shown.len();
-            self.confirm(open, out);
+            self.confirm_now(open, now, out);
             if self.ending.closed {
                 return;
             }

@@ -8,13 +8,14 @@
 
 use super::{
     Cause, ClockSense, Finding, Track,
-    lattice::{Question, Stories, Story, search},
-    ledger::{LONGEST, Ledger, PLY, Pressed, Tried},
+    account::puts,
+    lattice::{self, Question, Stories, Story, search},
+    ledger::{LONGEST, Ledger, PLY, Pressed, STALE, Tried},
     line::{Made, Step},
     press::{SCAN, SKEW},
     threads::Open,
 };
-use crate::record::{PlySource, Timestamp};
+use crate::record::{PlySource, Position, Timestamp};
 
 /// Plies confirmed so long ago have been read to the end, in ms.
 const PAST: i64 = 3_000;
@@ -25,9 +26,16 @@ const BETTER: u32 = 3;
 /// A line that costs no more than this beside its plies is not weighed anew at each change.
 const CLEAN: u32 = 20;
 /// A line that costs no more than this beside its plies explains all that was read in the plainest way.
-const PLAIN: u32 = 2;
+const PLAIN: u32 = 0;
 /// A ply stands if every story without it is worse by this.
 const SURE: u32 = 22;
+
+/// So many plies must follow one before it is told for sure in a scramble …
+const FOLLOWED: usize = 3;
+/// … and so long after it, in ms …
+const AGED: i64 = 1_000;
+/// … or nothing for so long, in ms.
+const CALM: i64 = 900;
 
 /// A look at all stories.
 pub(super) struct Look {
@@ -58,6 +66,9 @@ impl Track {
         let times: Vec<Timestamp> =
             before.chain(self.threads[0].open.iter().map(|open| open.made.made_at)).collect();
         let last = &times[times.len().saturating_sub(7)..];
+        if self.presses.brisk() {
+            return true;
+        }
         let quick = last.windows(2).filter(|pair| pair[1].since(pair[0]) < BRISK).count();
         quick >= 3 || (quick > 0 && last.len() < 5)
     }
@@ -92,6 +103,7 @@ impl Track {
         let pressed = (self.presses.upto() + known.len()).saturating_sub(self.line.count);
         let clock = matches!(self.clock, ClockSense::Running(_));
         let ledger = Ledger::new(&self.eyes, since, now, presses, pressed, clock);
+        date(&ledger, since, root, &mut known);
         let mut present = known.clone();
         for open in &self.threads[0].open {
             present.push(Tried { m: open.step()?, after: open.after.clone(), at: open.made.made_at });
@@ -99,7 +111,7 @@ impl Track {
         if present.len() > LONGEST {
             return None;
         }
-        let cost = ledger.cost(root, &present);
+        let cost = lattice::cost(&ledger, root, &present);
         let count = known.len();
         if cost <= clean + PLY * present.len() as u32 {
             return None;
@@ -108,6 +120,21 @@ impl Track {
         let question = Question { root, known, cursor, present, decide: count + plies, margin };
         let stories = search(&ledger, question);
         Some(Look { stories, known: count, present: cost })
+    }
+
+    /// In a scramble a ply is told for sure only when more has followed, or nothing for a while: what
+    /// comes next often tells which of two stories was wrong.
+    pub(super) fn too_soon(&self, plies: usize, now: Timestamp) -> bool {
+        self.hasty(now)
+            && (self.threads[0].open.len() < plies + FOLLOWED || self.fresh(plies, now))
+            && now.since(self.last_change) < CALM
+            && self.brisk()
+    }
+
+    /// The last of the first `plies` open plies was made a moment ago.
+    fn fresh(&self, plies: usize, now: Timestamp) -> bool {
+        let last = plies.checked_sub(1).and_then(|last| self.threads[0].open.get(last));
+        last.is_some_and(|last| now.since(last.made.made_at) < AGED)
     }
 
     /// Takes the best story for the line, if it is better than the present one.
@@ -177,9 +204,15 @@ impl Track {
             line
         };
         let candidates: Vec<_> = look.stories.all.iter().map(written).collect();
-        if candidates.len() > 1 {
-            out.push(Finding::Gap { last: self.line.base.clone(), candidates });
+        out.push(Finding::Gap { last: self.line.base.clone(), candidates });
+    }
+
+    /// Confirms the first `plies` open plies now; names the stories if another comes near.
+    pub(super) fn confirm_now(&mut self, plies: usize, at: Timestamp, out: &mut Vec<Finding>) {
+        if self.sure(plies, at, out) == Some(false) {
+            self.name_stories(at, plies, out);
         }
+        self.confirm(plies, out);
     }
 
     /// Whether the first `plies` open plies are sure enough to stand. Takes the best story first;
@@ -200,5 +233,24 @@ impl Track {
                 .take(plies)
                 .all(|(a, b)| b.step() == Some(a.m));
         Some(as_told && !look.stories.cut && look.stories.lead().is_none_or(|lead| lead >= SURE))
+    }
+}
+
+/// Plies that stand were read to be made when their men first arrived.
+fn date(ledger: &Ledger<'_>, since: Timestamp, root: &Position, known: &mut [Tried]) {
+    let mut cursor = since;
+    let mut turn = root.turn();
+    for tried in known {
+        let mut at: Option<Timestamp> = None;
+        for (square, piece) in puts(tried.m, turn) {
+            let first =
+                ledger.arrivals(square).find(|seen| seen.piece == piece && seen.at.plus(60) >= cursor);
+            at = at.max(first.map(|seen| seen.at));
+        }
+        if let Some(at) = at.filter(|at| *at < tried.at) {
+            tried.at = at;
+        }
+        cursor = cursor.max(tried.at.plus(-STALE));
+        turn = !turn;
     }
 }

@@ -443,7 +443,9 @@ impl Track {
         if self.reply_due().is_some_and(|due| due <= at) {
             let all = self.threads[0].open.get(self.shown.len() - 1).is_some_and(|last| over(&last.after));
             let plies = if all { self.shown.len() } else { self.shown.len() - 1 };
-            if all || self.sure(plies, at, out) == Some(true) {
+            if all {
+                self.confirm_now(plies, at, out);
+            } else if !self.too_soon(plies, at) && self.sure(plies, at, out) == Some(true) {
                 self.confirm(plies, out);
             } else {
                 self.presses.wait(at);
@@ -514,10 +516,10 @@ impl Track {
             self.weigh_at_last(at, out);
             self.settle_presses(at, out);
             if self.shown.len() >= 2 {
-                self.confirm(self.shown.len() - 1, out);
+                self.confirm_now(self.shown.len() - 1, at, out);
             }
             if self.threads[0].open.last().is_some_and(|last| over(&last.after)) {
-                self.confirm(self.shown.len(), out);
+                self.confirm_now(self.shown.len(), at, out);
             }
         }
         self.stopped = true;
