@@ -235,12 +235,13 @@ fn note(
         let from = usize::from(from);
         if moved {
             for (passed, brought) in contents.iter().enumerate().take(state + 1).skip(from + 1) {
-                let what = if brought.content.is_none() {
-                    What::Left
-                } else if passed == state {
-                    What::Arrived
-                } else {
-                    What::Covered
+                // Of what was not read only a man that was taken right there is known to have come
+                // within the last scan.
+                let what = match brought.content {
+                    None if passed == state => What::Left,
+                    Some(_) if passed == state => What::Arrived,
+                    Some(_) if passed + 1 == state => What::Covered,
+                    _ => continue,
                 };
                 let Ok(ply) = u8::try_from(brought.ply) else { continue };
                 marks.push(Mark { ply, what, at: reading.at, dumped: reading.dumped });

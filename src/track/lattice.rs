@@ -283,8 +283,7 @@ impl Search<'_, '_> {
                     continue;
                 }
             }
-            if !read
-                && let Some(lifted) = lifted
+            if let Some(lifted) = lifted.filter(|_| !read)
                 && let Some((read, unread)) = self.went_on(position, m, piece, lifted, cursor_after)
             {
                 let read = read.min(cursor_after.plus(STALE));

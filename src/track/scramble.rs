@@ -174,8 +174,10 @@ impl Track {
 
     /// Weighs the line anew after a change.
     pub(super) fn weigh_anew(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
-        if self.hasty(at)
-            && self.eyes.landed_last()
+        // Where the line explains all that stands, there is time until it is confirmed.
+        if self.eyes.landed_last()
+            && (self.diff() & !self.eyes.empty()).any()
+            && self.hasty(at)
             && let Some(look) = self.stories(at, 0, 0, CLEAN)
         {
             self.take_best(&look, out);
@@ -240,16 +242,20 @@ impl Track {
 fn date(ledger: &Ledger<'_>, since: Timestamp, root: &Position, known: &mut [Tried]) {
     let mut cursor = since;
     let mut turn = root.turn();
+    // The last arrival on each square that is some ply's.
+    let mut used = [since; 64];
     for tried in known {
         let mut at: Option<Timestamp> = None;
         for (square, piece) in puts(tried.m, turn) {
-            let first =
-                ledger.arrivals(square).find(|seen| seen.piece == piece && seen.at.plus(60) >= cursor);
+            let first = ledger.arrivals(square).find(|seen| {
+                seen.piece == piece && seen.at.plus(60) >= cursor && seen.at > used[usize::from(square)]
+            });
             at = at.max(first.map(|seen| seen.at));
         }
         if let Some(at) = at.filter(|at| *at < tried.at) {
             tried.at = at;
         }
+        used[usize::from(tried.m.to())] = tried.at;
         cursor = cursor.max(tried.at.plus(-STALE));
         turn = !turn;
     }
