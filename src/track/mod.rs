@@ -34,14 +34,20 @@
 //!   the irregular ply stands. Without a clock a reply that has been released confirms.
 //! * **In a scramble whole stories are compared** (`scramble`). When a reply stands before the press
 //!   is heard, or presses pile up, all lines that the readings bear out, from a few confirmed plies
-//!   back, are searched, the cleanest beginning first (`lattice`), and each is held against the
+//!   back, are searched (`lattice`): beginnings of one length are compared with each other, and of
+//!   each kind, by the plies in question, the most likely few go on. Each line is held against the
 //!   whole evidence (`ledger`): every square's readings are aligned with the contents that the line
-//!   gives it; a change read at `t` was made within the scan before `t`; plies take their time and
-//!   follow one another; presses come one a ply. So a man that was covered by the reply before the
-//!   scan came round can be inferred (one that went on by itself cannot: the search would have to
-//!   try every square). A ply stands when every other story is much worse; while one comes near it waits, up to 4 s after its press, and then it is told with its
-//!   rivals (`Finding::Gap`) before it stands. The search is bounded: where it is cut short nothing
-//!   is taken for sure.
+//!   gives it (`align`; a ply more touches few squares, so only these are aligned anew); a change
+//!   read at `t` was made within the scan before `t`; plies take their time and follow one another;
+//!   presses come one a ply; what was read and no ply explains is a slide, a man set down beside its
+//!   square, or a stray (`tally`). So a man that was taken, or went on, before the scan came round
+//!   can be inferred. Where a man went on, the squares often cannot tell by which way: then several
+//!   stories cost the same, and no search can choose. A ply of a scramble is weighed for good only
+//!   when more has followed, for the next plies often contradict the wrong story (the other side
+//!   would have moved twice). It stands when every other story is much worse; while one comes near
+//!   it waits, up to 4 s after its press, and then it is told with its rivals (`Finding::Gap`)
+//!   before it stands. The search keeps only so many beginnings, so it can miss the true story:
+//!   what it cannot find it cannot name.
 //! * **Dumps are the truth**, updates are hints: a dump is taken as changes of all squares that
 //!   were missed. Where the board stays unexplained a short exhaustive search is made, and a dump
 //!   asked for. After a gap in the link, a line is bridged only if exactly one shortest legal

@@ -393,6 +393,7 @@ impl Track {
                 // before the ply stands.
                 if self.threads.len() == 1
                     && self.unexplained() > 2 * CALM
+                    && self.stood_wrong(press.at, index)
                     && now.since(self.last_change) >= TWO_SCANS
                 {
                     let squares = self.eyes.name(self.diff(), self.tip().board());
@@ -409,6 +410,15 @@ impl Track {
             }
             Target::Unexplained => self.judge(&press, now, out),
         }
+    }
+
+    /// A man stood where the line has none, or another, when ply `index` was made or well before it
+    /// was pressed: what came later may be the next hand's, since the clock's word may be late.
+    fn stood_wrong(&self, pressed: Timestamp, index: usize) -> bool {
+        let ply = index.checked_sub(self.line.count).and_then(|open| self.threads[0].open.get(open));
+        let then = ply.map_or(pressed, |ply| ply.made.made_at.plus(SCAN).max(pressed.plus(-SKEW)));
+        let wrong = self.diff() & !self.eyes.empty();
+        wrong.into_iter().any(|square| self.eyes.since[usize::from(square)] <= then)
     }
 
     /// The press completes ply `index`.
@@ -429,7 +439,7 @@ impl Track {
         let open = index.checked_sub(self.line.count);
         let made_at = open.and_then(|open| self.threads[0].open.get(open)).map(|ply| ply.made.made_at);
         let last = index + 1 == self.line.count + self.threads[0].open.len();
-        let rest = if last { self.disturbed() } else { Bitboard::EMPTY };
+        let rest = if last { self.disturbed(press.at) } else { Bitboard::EMPTY };
         let played = match open.and_then(|open| self.threads[0].open.get(open)).map(|ply| &ply.made.step) {
             Some(Step::Move(m)) => Some(*m),
             _ => None,
@@ -465,8 +475,10 @@ impl Track {
         self.suspect(press.at, out);
     }
 
-    /// Squares beside the last ply on which a wrong man stands since it was made.
-    fn disturbed(&self) -> Bitboard {
+    /// Squares beside the last ply on which a wrong man stands since it was made, and stood at the
+    /// press, by the scan: what comes later is another hand's (the reply, kings on their way to the
+    /// centre).
+    fn disturbed(&self, pressed: Timestamp) -> Bitboard {
         let diff = self.diff();
         let wrong = diff & !self.eyes.empty();
         if wrong.is_empty() {
@@ -479,7 +491,8 @@ impl Track {
             return Bitboard::EMPTY;
         }
         let began = self.line.base_at;
-        if wrong.into_iter().all(|square| self.eyes.since[usize::from(square)] <= began) {
+        let since = |square| self.eyes.since[usize::from(square)];
+        if wrong.into_iter().all(|square| since(square) <= began || since(square) > pressed.plus(SCAN)) {
             return Bitboard::EMPTY;
         }
         diff
