@@ -178,11 +178,11 @@ pub(super) fn align(ledger: &Ledger<'_>, square: Square, contents: &Contents) ->
     // What the square reads in the end.
     let stood = best[count - 1];
     let mut other = (FAR, 0);
-    for state in 0..count - 1 {
-        if best[state] >= FAR {
+    for (state, so_far) in best.iter().copied().enumerate().take(count - 1) {
+        if so_far >= FAR {
             continue;
         }
-        let mut total = best[state];
+        let mut total = so_far;
         for later in state + 1..count - 1 {
             total += skipping(contents, later);
         }

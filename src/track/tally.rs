@@ -238,14 +238,13 @@ impl<'a, 'b> Tally<'a, 'b> {
                     cost += UNDER_WAY;
                     continue;
                 }
-                cost += self.stray(lane.square, piece, reading.at, until, line, fates);
+                cost += Self::stray(lane.square, piece, reading.at, until, line, fates);
             }
         }
         cost
     }
 
     fn stray(
-        &self,
         square: Square,
         piece: Piece,
         from: Timestamp,
