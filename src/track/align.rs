@@ -21,8 +21,10 @@ const PUT_BACK: u32 = 4;
 const UNTIMELY: u32 = 12;
 /// A man that was captured within a scan, and never read.
 pub(super) const COVERED: u32 = 3;
-/// A man that came and went on within a scan.
+/// A man that came and went on within a scan, in a scramble …
 pub(super) const PASSED: u32 = 16;
+/// … and at a calm pace, where an update was lost rather.
+const PASSED_CALMLY: u32 = 26;
 /// A content that was never read: an update was lost.
 const UNREAD: u32 = 36;
 /// The same, within a scan of the ply that brought it.
@@ -168,7 +170,7 @@ pub(super) fn align(ledger: &Ledger<'_>, square: Square, contents: &Contents) ->
                         came[step][later] = (state as u8, true);
                     }
                 }
-                skipped += skipping(contents, later);
+                skipped += skipping(ledger, contents, later);
             }
         }
         best = next;
@@ -184,7 +186,7 @@ pub(super) fn align(ledger: &Ledger<'_>, square: Square, contents: &Contents) ->
         }
         let mut total = so_far;
         for later in state + 1..count - 1 {
-            total += skipping(contents, later);
+            total += skipping(ledger, contents, later);
         }
         let last = &contents[count - 1];
         total += if last.content == was {
@@ -206,7 +208,7 @@ pub(super) fn align(ledger: &Ledger<'_>, square: Square, contents: &Contents) ->
 }
 
 /// What it costs that this content was never read.
-fn skipping(contents: &[Brought], index: usize) -> u32 {
+fn skipping(ledger: &Ledger<'_>, contents: &[Brought], index: usize) -> u32 {
     let next = contents.get(index + 1);
     match (contents[index].content, next) {
         (None, _) => 0,
@@ -217,7 +219,8 @@ fn skipping(contents: &[Brought], index: usize) -> u32 {
         {
             COVERED + 2
         }
-        _ => PASSED,
+        _ if ledger.brisk => PASSED,
+        _ => PASSED_CALMLY,
     }
 }
 

@@ -283,7 +283,7 @@ impl Search<'_, '_> {
                     continue;
                 }
             }
-            if let Some(lifted) = lifted.filter(|_| !read)
+            if let Some(lifted) = lifted.filter(|_| !read && self.ledger.brisk)
                 && let Some((read, unread)) = self.went_on(position, m, piece, lifted, cursor_after)
             {
                 let read = read.min(cursor_after.plus(STALE));

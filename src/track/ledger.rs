@@ -82,6 +82,8 @@ pub(super) struct Ledger<'a> {
     /// Plies from the root that are pressed already.
     pub(super) pressed: usize,
     pub(super) clock: bool,
+    /// Plies follow one another faster than a scan and a press can tell.
+    pub(super) brisk: bool,
 }
 
 const NONE: u8 = u8::MAX;
@@ -96,6 +98,7 @@ impl<'a> Ledger<'a> {
         presses: Vec<Pressed>,
         pressed: usize,
         clock: bool,
+        brisk: bool,
     ) -> Self {
         let mut lanes: Vec<Lane> = Vec::with_capacity(24);
         let mut lane_of = [NONE; 64];
@@ -114,7 +117,7 @@ impl<'a> Ledger<'a> {
             }
             lane.readings.push(Reading { at: seen.at, content: seen.now, dumped: seen.dumped });
         }
-        Self { eyes, now, lanes, lane_of, presses, pressed, clock }
+        Self { eyes, now, lanes, lane_of, presses, pressed, clock, brisk }
     }
 
     pub(super) fn lane(&self, square: Square) -> Option<&Lane> {

@@ -102,7 +102,7 @@ impl Track {
         let presses: Vec<Pressed> = self.presses.pending().collect();
         let pressed = (self.presses.upto() + known.len()).saturating_sub(self.line.count);
         let clock = matches!(self.clock, ClockSense::Running(_));
-        let ledger = Ledger::new(&self.eyes, since, now, presses, pressed, clock);
+        let ledger = Ledger::new(&self.eyes, since, now, presses, pressed, clock, self.brisk());
         date(&ledger, since, root, &mut known);
         let mut present = known.clone();
         for open in &self.threads[0].open {
