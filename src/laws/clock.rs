@@ -106,6 +106,11 @@ impl Default for Watch {
 }
 
 impl Watch {
+    /// When the clock was read last.
+    pub(super) fn read_at(&self) -> Option<Timestamp> {
+        self.last.map(|(at, _)| at)
+    }
+
     /// The last times that can be believed, in seconds.
     pub(super) fn left(&self) -> ByColor<Option<u32>> {
         ByColor { white: self.good.white.or(self.left.white), black: self.good.black.or(self.left.black) }
@@ -285,7 +290,8 @@ impl Referee {
         }
         if let Some(to) = times.running {
             self.measure_increment(scene, to);
-            if !std::mem::replace(&mut self.watch.ran, true) {
+            self.watch.ran = true;
+            if !self.is_timed(Timer::Sheet) {
                 self.set_timer(Timer::Sheet, at.plus(super::enter::SHEET));
             }
             self.watch.turns[to] = self.watch.left[to].map(|left| ClockTurn { began: at, left });

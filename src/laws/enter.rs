@@ -18,6 +18,9 @@ use crate::record::GameResult;
 /// How often a time-control sheet is due. Milliseconds.
 pub(super) const SHEET: i64 = 30 * 60_000;
 
+/// After so long (ms) without a word from the clock nobody plays on: no player thinks for four hours.
+const ABANDONED: i64 = 4 * 3_600_000;
+
 impl Referee {
     /// An arbiter's entry.
     pub(super) fn enter(&mut self, scene: &mut Scene<'_>, by: &str, entry: &Entry) {
@@ -119,7 +122,10 @@ impl Referee {
     pub(super) fn time_sheet(&mut self, scene: &mut Scene<'_>) {
         if self.over.is_none() {
             Answer::new("time-control-sheet").with("sheet", self.sheet()).send(scene);
-            self.set_timer(Timer::Sheet, scene.at.plus(SHEET));
+            // A game left without a result fills no log for the days until somebody closes it.
+            if self.watch.read_at().is_some_and(|read| scene.at.since(read) < ABANDONED) {
+                self.set_timer(Timer::Sheet, scene.at.plus(SHEET));
+            }
         }
     }
 

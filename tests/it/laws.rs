@@ -485,3 +485,25 @@ fn an_events_own_edition_is_used_by_name() {
     assert_eq!((alert.profile.as_str(), alert.article.as_str()), ("club/classical", "C.7"));
     assert_eq!(alert.advice.add_seconds.map(|add| add.seconds), Some(45));
 }
+
+#[test]
+fn a_game_left_without_a_result_fills_no_log_and_sheets_come_again_when_it_is_played() {
+    const HOUR: i64 = 3_600_000;
+    let mut table = Table::new("fide-2023/classical", None, GameOptions::default());
+    let sheets = |table: &Table| {
+        let answers = table.rulings.iter().filter_map(|ruling| match ruling {
+            Ruling::Answer(answer) => Some(answer),
+            _ => None,
+        });
+        answers.filter(|answer| answer["act"] == "time-control-sheet").count()
+    };
+    table.clock(0, 5400, 5400, Some(Color::White));
+    table.advance(2 * HOUR);
+    assert_eq!(sheets(&table), 4, "one every half hour of play");
+    table.advance(24 * 200 * HOUR);
+    let left = sheets(&table);
+    assert!(left < 12, "{left} sheets of a game that nobody plays");
+    table.clock(24 * 200 * HOUR, 5000, 5400, Some(Color::Black));
+    table.advance(24 * 200 * HOUR + HOUR);
+    assert_eq!(sheets(&table), left + 2, "it goes on");
+}
