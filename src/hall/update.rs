@@ -300,4 +300,13 @@ impl TableInfo {
         }
         message
     }
+
+    /// Whether the public is told the same of both: what [`TableInfo::to_json`] has for it.
+    #[must_use]
+    pub fn is_same_to_the_public(&self, other: &Self) -> bool {
+        let of = |info: &Self| (info.round, info.game, info.board, info.status, info.link.online);
+        of(self) == of(other)
+            && (&self.section, &self.time_control) == (&other.section, &other.time_control)
+            && (&self.white, &self.black, &self.start) == (&other.white, &other.black, &other.start)
+    }
 }

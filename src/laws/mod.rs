@@ -13,6 +13,7 @@ mod board;
 mod catalogue;
 mod claim;
 mod clock;
+mod counts;
 mod desk;
 mod ends;
 mod enter;
@@ -38,6 +39,7 @@ pub(crate) use alert::side_word;
 pub use alert::{
     AddSeconds, Advice, Alert, AlertId, AlertState, Audience, Certainty, Code, Severity, Text, TouchEvidence,
 };
+pub use counts::Counts;
 pub use entry::{ClaimKind, Entry, TouchRuling};
 pub use options::{DrawAgreement, ElectronicObservation, GameOptions};
 pub use profile::{

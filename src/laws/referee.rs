@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use shakmaty::{ByColor, Color, Move, Piece, Square};
 
 use super::{
-    Advice, Alert, AlertId, AlertState, Certainty, Code, Entry, GameOptions, Profile,
+    Advice, Alert, AlertId, AlertState, Certainty, Code, Counts, Entry, GameOptions, Profile,
     clock::Watch,
     desk::{Desk, Notice, Scene},
     touch::Touch,
@@ -373,41 +373,22 @@ impl Referee {
     /// What is kept per player for the desk: moves made, completed and due, illegal moves,
     /// touch obligations, claim rights, draw offers, duty to record. Sides are `w` and `b`.
     #[must_use]
-    pub fn counts(&self) -> Value {
+    pub fn counts(&self) -> Counts {
         let due = self.options.time_control.as_ref().map(|control| {
             let of = |side: Color| control.moves_due(control.period_index(self.watch.completed[side]));
-            json!({"w": of(Color::White), "b": of(Color::Black)})
+            ByColor { white: of(Color::White), black: of(Color::Black) }
         });
-        let sides = |pair: ByColor<u32>| json!({"w": pair.white, "b": pair.black});
-        let record = self.watch.must_record;
-        let claims: Vec<&str> = [
-            Code::ThreefoldClaimable,
-            Code::ThreefoldClaimableByMove,
-            Code::FiftyClaimable,
-            Code::FiftyClaimableByMove,
-        ]
-        .into_iter()
-        .filter(|code| self.desk.live(*code).is_some())
-        .map(Code::word)
-        .collect();
-        let obligation = [Code::TouchObligation, Code::TouchMoveViolation]
-            .into_iter()
-            .find_map(|code| self.desk.live(code))
-            .map(|alert| {
-                json!({"side": alert.side.map(|side| side.fold_wb("w", "b")), "from": alert.advice.must_move_from,
-                       "capture": alert.advice.must_capture, "play": alert.advice.must_play})
-            });
-        json!({
-            "made": sides(self.watch.made),
-            "completed": sides(self.watch.completed),
-            "due": due,
-            "illegal": sides(self.illegal),
-            "record_obligatory": {"w": record.white, "b": record.black},
-            "claims": claims,
-            "obligation": obligation,
-            "draw_offer": self.offer.map(|(side, _)| side.fold_wb("w", "b")),
-            "quickplay": self.quickplay_now(),
-        })
+        let counts = Counts {
+            made: self.watch.made,
+            completed: self.watch.completed,
+            due,
+            illegal: self.illegal,
+            must_record: self.watch.must_record,
+            draw_offer: self.offer.map(|(side, _)| side),
+            quickplay: self.quickplay_now(),
+            ..Counts::default()
+        };
+        counts.with_alerts(&self.desk)
     }
 
     /// Serves every deadline up to and including `now`, each at its own time.
@@ -449,7 +430,7 @@ impl Referee {
 
     /// Guidelines III.4, III.5: who is under two minutes in a last period without increment; `None` where
     /// they were not announced.
-    fn quickplay_now(&self) -> Option<Value> {
+    fn quickplay_now(&self) -> Option<ByColor<bool>> {
         if !self.options.quickplay || self.profile.rules.quickplay == super::Quickplay::Never {
             return None;
         }
@@ -460,7 +441,7 @@ impl Referee {
             let plain = control.is_none_or(|c| !c.has_increment());
             last && plain && self.watch.left()[side].is_some_and(|left| left < super::claim::QUICKPLAY_S)
         };
-        Some(json!({"w": of(Color::White), "b": of(Color::Black)}))
+        Some(ByColor { white: of(Color::White), black: of(Color::Black) })
     }
 
     fn serve(&mut self, scene: &mut Scene<'_>, timer: Timer) {

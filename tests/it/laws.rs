@@ -198,7 +198,7 @@ fn an_illegal_move_says_everything_the_arbiter_needs() {
     // Put right: it clears by itself, the tally stays.
     table.found(60_000, &Finding::Restored);
     assert_eq!(table.alert(Code::IllegalMoveCompleted).state, AlertState::Cleared);
-    assert_eq!(table.referee.counts()["illegal"]["w"], 1);
+    assert_eq!(table.referee.counts().to_json()["illegal"]["w"], 1);
 }
 
 #[test]
@@ -422,7 +422,7 @@ fn rules_that_change_during_the_event_hold_from_then_on() {
     let rapid = Profile::load("fide-2023/rapid-sup").unwrap();
     let options = GameOptions { illegal: ByColor { white: 1, black: 0 }, ..GameOptions::default() };
     table.referee.reconfigure(at(1_000), rapid, options, &table.game, &mut table.rulings);
-    assert_eq!(table.referee.counts()["illegal"]["w"], 1);
+    assert_eq!(table.referee.counts().to_json()["illegal"]["w"], 1);
     illegal_press(&mut table, 2_000);
     let alert = table.alert(Code::IllegalMoveCompleted);
     assert_eq!((alert.profile.as_str(), alert.severity), ("fide-2023/rapid-sup", Severity::Decides));

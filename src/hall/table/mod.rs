@@ -29,7 +29,7 @@ use super::{
     sheet::Closing,
 };
 use crate::{
-    laws::{AlertId, Code, Entry, Referee},
+    laws::{AlertId, Code, Counts, Entry, Referee},
     record::{Game, PlySource, ResultState, Timestamp},
     track::{Correction, Evidence, Track},
     wire::{ClockState, Squares},
@@ -56,6 +56,8 @@ pub(in crate::hall) struct Table {
     pub(in crate::hall) game: Game,
     pub(in crate::hall) track: Track,
     referee: Referee,
+    /// What `info.counts` was made of.
+    counted: Counts,
     /// The board as it numbers itself.
     pub(in crate::hall) squares: Squares,
     /// The last clock state, sides as the clock has them.
@@ -93,6 +95,7 @@ impl Table {
             game,
             track,
             referee,
+            counted: Counts::default(),
             clock: None,
             exchanged: false,
             shown: ClockView::default(),

@@ -51,8 +51,9 @@ impl Table {
             self.apply_ruling(at, ruling);
         }
         let counts = self.referee.counts();
-        if counts != self.info.counts {
-            self.info.counts = counts;
+        if counts != self.counted || self.info.counts.is_null() {
+            self.info.counts = counts.to_json();
+            self.counted = counts;
             self.announce();
         }
     }

@@ -410,7 +410,7 @@ impl Shared {
             if view.info.game != info.game {
                 let game = std::mem::take(&mut view.game);
                 self.past.keep(table, &view.info, game, view.clock);
-            } else if !desk && info.to_json(false) == view.info.to_json(false) {
+            } else if !desk && info.is_same_to_the_public(&view.info) {
                 // Only the desk's side of it changed: nothing the public has to be told.
                 view.info = (**info).clone();
                 view.game.tags = info.tags.clone();

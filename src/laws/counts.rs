@@ -1,0 +1,91 @@
+//! What is counted of a game for the desk: moves, illegal moves, duties and rights.
+//!
+//! Compared after every word of the referee, so it is a plain value; its JSON is made only when it changed.
+
+use serde_json::{Value, json};
+use shakmaty::{ByColor, Color};
+
+use super::{Alert, Code, desk::Desk};
+
+/// The counts of a game.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    pub(super) made: ByColor<u32>,
+    pub(super) completed: ByColor<u32>,
+    /// Moves due at the end of the present period; `None` without a time control, inner `None` in a last period.
+    pub(super) due: Option<ByColor<Option<u32>>>,
+    pub(super) illegal: ByColor<u32>,
+    pub(super) must_record: ByColor<bool>,
+    /// Claims that would be right, in the order of [`CLAIMS`].
+    pub(super) claims: [bool; 4],
+    pub(super) obligation: Option<Obligation>,
+    pub(super) draw_offer: Option<Color>,
+    /// Who is in a quickplay finish; `None` where it was not announced.
+    pub(super) quickplay: Option<ByColor<bool>>,
+}
+
+/// A touched man and what has to be done with it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Obligation {
+    side: Option<Color>,
+    from: Vec<String>,
+    capture: Vec<String>,
+    play: Option<String>,
+}
+
+const CLAIMS: [Code; 4] = [
+    Code::ThreefoldClaimable,
+    Code::ThreefoldClaimableByMove,
+    Code::FiftyClaimable,
+    Code::FiftyClaimableByMove,
+];
+
+impl Counts {
+    /// What the live alerts say: claims that would be right, and the touched man.
+    pub(super) fn with_alerts(mut self, desk: &Desk) -> Self {
+        let mut touched: [Option<&Alert>; 2] = [None; 2];
+        for alert in desk.all_live() {
+            if let Some(index) = CLAIMS.iter().position(|code| *code == alert.code) {
+                self.claims[index] = true;
+            }
+            match alert.code {
+                Code::TouchObligation => touched[0] = Some(alert),
+                Code::TouchMoveViolation => touched[1] = Some(alert),
+                _ => {}
+            }
+        }
+        self.obligation = touched.into_iter().flatten().next().map(|alert| Obligation {
+            side: alert.side,
+            from: alert.advice.must_move_from.clone(),
+            capture: alert.advice.must_capture.clone(),
+            play: alert.advice.must_play.clone(),
+        });
+        self
+    }
+
+    /// As the desk's stream has it.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let letter = |side: Color| side.fold_wb("w", "b");
+        let claims: Vec<&str> =
+            CLAIMS.iter().zip(self.claims).filter(|(_, right)| *right).map(|(code, _)| code.word()).collect();
+        let obligation = self.obligation.as_ref().map(|man| {
+            json!({"side": man.side.map(letter), "from": man.from, "capture": man.capture, "play": man.play})
+        });
+        json!({
+            "made": sides(self.made),
+            "completed": sides(self.completed),
+            "due": self.due.map(sides),
+            "illegal": sides(self.illegal),
+            "record_obligatory": sides(self.must_record),
+            "claims": claims,
+            "obligation": obligation,
+            "draw_offer": self.draw_offer.map(letter),
+            "quickplay": self.quickplay.map(sides),
+        })
+    }
+}
+
+fn sides<T: serde::Serialize>(pair: ByColor<T>) -> Value {
+    json!({"w": pair.white, "b": pair.black})
+}
