@@ -155,7 +155,8 @@ test('every board is listed where it stands, is taken away and put back', { skip
   await until(async () => (await sure.count()) > 0 || !(await tables()).find((one) => one.table === 8).link.board, 'taken away, or asked first');
   if (await sure.count()) await sure.click();
   await until(async () => !(await tables()).find((one) => one.table === 8).link.board, 'the board is free');
-  await page.locator('.event-view select').first().selectOption('8');
+  const free = page.locator('.event-view .results li', { hasText: 'no table' });
+  await free.locator('select').selectOption('8');
   await until(async () => (await tables()).find((one) => one.table === 8).link.board, 'and put back');
   await done(page);
 });

@@ -13,6 +13,15 @@ import { showDraft } from './imports.js';
 /** Berger tables reach this far (players). */
 const MOST_PLAYERS = 24;
 
+/** Draws a list anew, unless a person is choosing in it; the keyboard stays at the line where it was. */
+function redraw(list, lines) {
+  const at = list.contains(document.activeElement) ? document.activeElement : null;
+  if (at?.tagName === 'SELECT') return;
+  const line = at ? [...list.children].findIndex((one) => one.contains(at)) : -1;
+  fill(list, lines());
+  if (line >= 0) list.children[line]?.querySelector('button, select')?.focus();
+}
+
 export class EventView {
   #boards = [];
   #away = [];
@@ -57,13 +66,12 @@ export class EventView {
     const { store } = this.context;
     const free = this.#boards.filter((board) => board.table === null).length;
     setText(this.boardsText, this.#boards.length ? t('event.boards.count', { n: this.#boards.length, free }) : t('event.boards.none'));
-    // A person is choosing a table: the list is drawn anew when that is done.
-    if (!this.boards.contains(document.activeElement)) fill(this.boards, this.#boards.map((board) => this.#board(board)));
+    redraw(this.boards, () => this.#boards.map((board) => this.#board(board)));
     const sections = store.round?.sections ?? [];
     this.sectionsBox.hidden = !sections.some((section) => section.id);
     fill(this.sections, sections.map((section) => this.#section(section)));
     this.adjournedBox.hidden = this.#away.length === 0;
-    if (!this.adjourned.contains(document.activeElement)) fill(this.adjourned, this.#away.map((game) => this.#game(game)));
+    redraw(this.adjourned, () => this.#away.map((game) => this.#game(game)));
   }
 
   /** A choice among the tables, with what is done with it. */
