@@ -73,19 +73,19 @@ impl Counts {
             json!({"side": man.side.map(letter), "from": man.from, "capture": man.capture, "play": man.play})
         });
         json!({
-            "made": sides(self.made),
-            "completed": sides(self.completed),
-            "due": self.due.map(sides),
-            "illegal": sides(self.illegal),
-            "record_obligatory": sides(self.must_record),
+            "made": sides(&self.made),
+            "completed": sides(&self.completed),
+            "due": self.due.as_ref().map(sides),
+            "illegal": sides(&self.illegal),
+            "record_obligatory": sides(&self.must_record),
             "claims": claims,
             "obligation": obligation,
             "draw_offer": self.draw_offer.map(letter),
-            "quickplay": self.quickplay.map(sides),
+            "quickplay": self.quickplay.as_ref().map(sides),
         })
     }
 }
 
-fn sides<T: serde::Serialize>(pair: ByColor<T>) -> Value {
+fn sides<T: serde::Serialize>(pair: &ByColor<T>) -> Value {
     json!({"w": pair.white, "b": pair.black})
 }

@@ -302,6 +302,10 @@ impl Position {
             Kind::Legal(chess) => {
                 let mut next = chess.clone();
                 next.play_unchecked(m);
+                // A move of another line that takes a king: what stands then is no legal position.
+                if Color::ALL.iter().any(|side| next.board().king_of(*side).is_none()) {
+                    return Self::from_setup(play_on_setup(&self.to_setup(), m), self.mode);
+                }
                 Self { kind: Kind::Legal(next), mode: self.mode }
             }
             Kind::Irregular(setup) => Self::from_setup(play_on_setup(setup, m), self.mode),
