@@ -13,8 +13,11 @@ fuzz_target!(|bytes: &[u8]| {
             None => {}
             Some(Event::Dropped(what)) => dropped += what.bytes() as usize,
             Some(Event::Message(message)) => {
-                // Serial numbers lose surrounding blanks: their length cannot be counted again.
-                texts |= matches!(message, Message::Serial(_) | Message::LongSerial(_));
+                // Texts lose surrounding blanks: their length cannot be counted again.
+                texts |= matches!(
+                    message,
+                    Message::Serial(_) | Message::LongSerial(_) | Message::Trademark(_)
+                );
                 let _ = message.observation();
                 let mut again = Vec::new();
                 message.encode(&mut again);
