@@ -8,7 +8,8 @@ use super::{
     Code, DrawAgreement, Severity,
     desk::{Notice, Scene},
     legality,
-    referee::{Referee, Timer},
+    referee::Referee,
+    timers::Timer,
     touch,
 };
 

@@ -10,8 +10,9 @@ use shakmaty::{ByColor, Color};
 use super::{
     Code, Severity,
     desk::{Notice, Scene},
-    referee::{ClockTimes, Referee, Timer},
+    referee::{ClockTimes, Referee},
     texts::Arg,
+    timers::Timer,
 };
 use crate::{
     record::{Seconds, Timestamp},

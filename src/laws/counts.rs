@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use shakmaty::{ByColor, Color};
 
-use super::{Alert, Code, desk::Desk};
+use super::{Alert, Code, desk::Desk, referee::Referee};
 
 /// The counts of a game.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -83,6 +83,57 @@ impl Counts {
             "draw_offer": self.draw_offer.map(letter),
             "quickplay": self.quickplay.as_ref().map(sides),
         })
+    }
+}
+
+impl Referee {
+    /// What is kept per player for the desk: moves made, completed and due, illegal moves,
+    /// touch obligations, claim rights, draw offers, duty to record. Sides are `w` and `b`.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let due = self.options.time_control.as_ref().map(|control| {
+            let of = |side: Color| control.moves_due(control.period_index(self.watch.completed[side]));
+            ByColor { white: of(Color::White), black: of(Color::Black) }
+        });
+        let counts = Counts {
+            made: self.watch.made,
+            completed: self.watch.completed,
+            due,
+            illegal: self.illegal,
+            must_record: self.watch.must_record,
+            draw_offer: self.offer.map(|(side, _)| side),
+            quickplay: self.quickplay_now(),
+            ..Counts::default()
+        };
+        counts.with_alerts(&self.desk)
+    }
+
+    /// The time-control sheet the arbiter should have every half hour (Arbiters' Manual 6.10.1):
+    /// both times, whose clock runs, moves made and completed.
+    #[must_use]
+    pub fn sheet(&self) -> Value {
+        let left = self.watch.left();
+        json!({
+            "white": {"left": left.white, "made": self.watch.made.white, "completed": self.watch.completed.white},
+            "black": {"left": left.black, "made": self.watch.made.black, "completed": self.watch.completed.black},
+            "running": self.watch.running().map(|side| side.fold_wb("white", "black")),
+        })
+    }
+
+    /// Guidelines III.4, III.5: who is under two minutes in a last period without increment; `None` where
+    /// they were not announced.
+    fn quickplay_now(&self) -> Option<ByColor<bool>> {
+        if !self.options.quickplay || self.profile.rules.quickplay == super::Quickplay::Never {
+            return None;
+        }
+        let control = self.options.time_control.as_ref();
+        let of = |side: Color| {
+            let last = self.options.last_period
+                || control.is_some_and(|c| c.moves_due(c.period_index(self.watch.completed[side])).is_none());
+            let plain = control.is_none_or(|c| !c.has_increment());
+            last && plain && self.watch.left()[side].is_some_and(|left| left < super::claim::QUICKPLAY_S)
+        };
+        Some(ByColor { white: of(Color::White), black: of(Color::Black) })
     }
 }
 

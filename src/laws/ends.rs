@@ -7,7 +7,8 @@ use super::{
     Code,
     desk::{Notice, Scene},
     mate::{self, Budget},
-    referee::{Referee, Ruling, Timer},
+    referee::{Referee, Ruling},
+    timers::Timer,
 };
 use crate::{
     record::{Game, GameResult, PlyState, Position, ResultReason, ResultState, Timestamp},

@@ -10,8 +10,9 @@ use super::{
     answer::{Answer, word},
     desk::{Notice, Scene},
     flag::FlagVerdict,
-    referee::{Referee, Ruling, Timer},
+    referee::{Referee, Ruling},
     texts::{self, Arg},
+    timers::Timer,
 };
 use crate::record::GameResult;
 

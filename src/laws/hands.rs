@@ -8,8 +8,9 @@ use shakmaty::{Color, Move, Role, Square};
 use super::{
     Code, Severity,
     desk::{Notice, Scene},
-    referee::{Referee, Timer},
+    referee::Referee,
     texts::Arg,
+    timers::Timer,
     touch::{self, Handled, Reading, Touch},
 };
 use crate::record::Timestamp;

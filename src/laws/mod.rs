@@ -33,6 +33,7 @@ mod setting;
 mod standing;
 mod texts;
 mod time_control;
+mod timers;
 mod touch;
 
 pub(crate) use alert::side_word;

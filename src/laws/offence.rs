@@ -4,7 +4,7 @@ use serde_json::json;
 use shakmaty::Color;
 
 use super::{
-    AlertId, AlertState, Code, CorrectionWindow, ElectronicObservation, Extra, Severity,
+    AddSeconds, Advice, AlertId, AlertState, Code, CorrectionWindow, ElectronicObservation, Extra, Severity,
     desk::{Notice, Scene},
     gate::{CanMate, can_mate},
     referee::{Ask, Offence, Referee, Ruling},
@@ -17,6 +17,32 @@ use crate::{
 };
 
 impl Referee {
+    /// The penalty of 7.5.5 in seconds, 0 for none.
+    pub(super) fn penalty_s(&self) -> u32 {
+        let rules = &self.profile.rules;
+        if rules.illegal_penalty_s == 0 {
+            0
+        } else {
+            self.options.penalty_s.unwrap_or(rules.illegal_penalty_s)
+        }
+    }
+
+    /// What both clocks should show after adding time to one side.
+    pub(super) fn with_added(&self, to: Color, seconds: u32) -> Option<super::alert::ClockAdvice> {
+        let mut left = self.watch.left();
+        left[to] = left[to].map(|own| own + seconds);
+        (left.white.is_some() || left.black.is_some())
+            .then_some(super::alert::ClockAdvice { white: left.white, black: left.black })
+    }
+
+    /// Advice to add a penalty.
+    pub(super) fn advise_penalty(&self, advice: &mut Advice, to: Color, seconds: u32) {
+        if seconds > 0 {
+            advice.add_seconds = Some(AddSeconds { to, seconds });
+            advice.resulting_clock = self.with_added(to, seconds);
+        }
+    }
+
     /// An offence of 7.5.5 was completed: count it and say what follows.
     #[expect(clippy::too_many_arguments, reason = "one fact each, all from the press")]
     pub(super) fn offend(
@@ -28,7 +54,7 @@ impl Referee {
         kind: &'static str,
         shown: String,
         before: Position,
-        advise: impl FnOnce(&mut super::Advice),
+        advise: impl FnOnce(&mut Advice),
     ) {
         let rules = self.profile.rules.clone();
         let len = scene.game.plies.len();
@@ -91,7 +117,7 @@ impl Referee {
                 None => ask = Some((before.fen(), opponent)),
             }
         } else if penalty > 0 {
-            let mut advice = super::Advice::default();
+            let mut advice = Advice::default();
             self.advise_penalty(&mut advice, opponent, penalty);
             self.take_back_increment(&mut advice, by);
             notice = notice.advise(|own| {
@@ -154,7 +180,7 @@ impl Referee {
     }
 
     /// The increment gained by pressing after an illegal move is taken off again.
-    pub(super) fn take_back_increment(&self, advice: &mut super::Advice, by: Color) {
+    pub(super) fn take_back_increment(&self, advice: &mut Advice, by: Color) {
         let Some(control) = &self.options.time_control else { return };
         let gained = self.watch.gained_at_press(by, control.increment_at(self.watch.completed[by] + 1));
         if let Some(clock) = &mut advice.resulting_clock {
@@ -177,7 +203,7 @@ impl Referee {
             }
             let Some(add) = alert.advice.add_seconds else { continue };
             let side = alert.side;
-            let mut advice = super::Advice::default();
+            let mut advice = Advice::default();
             self.advise_penalty(&mut advice, add.to, add.seconds);
             if let Some(side) = side {
                 self.take_back_increment(&mut advice, side);
@@ -260,7 +286,7 @@ impl Referee {
                     scene,
                     |own, _| own.id == alert,
                     |own| {
-                        own.advice = super::Advice::default();
+                        own.advice = Advice::default();
                         own.deadline = None;
                         own.state = AlertState::Cleared;
                     },

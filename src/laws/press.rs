@@ -9,7 +9,8 @@ use super::{
     board::CENTRE,
     desk::{Notice, Scene},
     legality,
-    referee::{Referee, Timer},
+    referee::Referee,
+    timers::Timer,
     touch,
 };
 use crate::{

@@ -2,17 +2,19 @@
 //!
 //! The rules themselves stand beside: endings and claims in `ends`, presses in `press`, hands in `hands`,
 //! flags in `flag`, the tally in `offence`, the mate question in `gate`, the clock in `clock` and `setting`,
-//! entries in `enter`, `claim` and `result`, the board and its line in `board`.
+//! entries in `enter`, `claim` and `result`, the board and its line in `board`; what is due later in `timers`,
+//! what the desk is told of the game in `counts`.
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use shakmaty::{ByColor, Color, Move, Piece, Square};
 
 use super::{
-    Advice, Alert, AlertId, AlertState, Certainty, Code, Counts, Entry, GameOptions, Profile,
+    Alert, AlertId, AlertState, Certainty, Code, Entry, GameOptions, Profile,
     clock::Watch,
     desk::{Desk, Notice, Scene},
+    timers::Timer,
     touch::Touch,
 };
 use crate::{
@@ -60,37 +62,6 @@ pub enum Ruling {
         /// Who would have to mate.
         side: Color,
     },
-}
-
-/// What the referee wants to say later without new evidence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Timer {
-    /// The last ply has stood long enough to count as released.
-    Settle,
-    /// The last ply is made and nobody pressed.
-    NotPressed,
-    /// The man lifted now counts as touched.
-    Touched,
-    /// The clock has been stopped for a while.
-    Paused,
-    /// It has been stopped for long, and there is no result.
-    ResultMissing,
-    /// A clock has stood at zero without showing a flag.
-    Zero(Color),
-    /// The increment after a press should be on the clock by now.
-    Increment(Color),
-    /// A player's default time is over.
-    DefaultTime(Color),
-    /// The clock should have been started by now.
-    NotStarted,
-    /// The next time-control sheet is due.
-    Sheet,
-    /// What was found unexplained is still so.
-    Mismatch,
-    /// A man of the side not on move has stood where he was put for a while.
-    OutOfTurn,
-    /// A square under the hand that goes on flickering has a fault of its own.
-    Flicker(Square),
 }
 
 /// The turn that is being played.
@@ -153,7 +124,7 @@ pub struct Referee {
     pub(super) profile: Arc<Profile>,
     pub(super) options: GameOptions,
     pub(super) desk: Desk,
-    timers: Vec<(Timestamp, Timer)>,
+    pub(super) timers: Vec<(Timestamp, Timer)>,
     started: bool,
     /// What makes each position of the game the same as another: `keys[n]` after n plies.
     pub(super) keys: Vec<PositionKey>,
@@ -370,27 +341,6 @@ impl Referee {
         self.desk.all_live()
     }
 
-    /// What is kept per player for the desk: moves made, completed and due, illegal moves,
-    /// touch obligations, claim rights, draw offers, duty to record. Sides are `w` and `b`.
-    #[must_use]
-    pub fn counts(&self) -> Counts {
-        let due = self.options.time_control.as_ref().map(|control| {
-            let of = |side: Color| control.moves_due(control.period_index(self.watch.completed[side]));
-            ByColor { white: of(Color::White), black: of(Color::Black) }
-        });
-        let counts = Counts {
-            made: self.watch.made,
-            completed: self.watch.completed,
-            due,
-            illegal: self.illegal,
-            must_record: self.watch.must_record,
-            draw_offer: self.offer.map(|(side, _)| side),
-            quickplay: self.quickplay_now(),
-            ..Counts::default()
-        };
-        counts.with_alerts(&self.desk)
-    }
-
     /// Serves every deadline up to and including `now`, each at its own time.
     pub fn advance(&mut self, now: Timestamp, game: &Game, out: &mut Vec<Ruling>) {
         if !self.started {
@@ -404,76 +354,10 @@ impl Referee {
         }
     }
 
-    /// The next moment at which something will be said without new evidence.
-    #[must_use]
-    pub fn next_deadline(&self) -> Option<Timestamp> {
-        self.timers.iter().map(|(at, _)| *at).min()
-    }
-
     /// The number of the alert raised last.
     #[must_use]
     pub fn last_alert(&self) -> AlertId {
         self.desk.last()
-    }
-
-    /// The time-control sheet the arbiter should have every half hour (Arbiters' Manual 6.10.1):
-    /// both times, whose clock runs, moves made and completed.
-    #[must_use]
-    pub fn sheet(&self) -> Value {
-        let left = self.watch.left();
-        json!({
-            "white": {"left": left.white, "made": self.watch.made.white, "completed": self.watch.completed.white},
-            "black": {"left": left.black, "made": self.watch.made.black, "completed": self.watch.completed.black},
-            "running": self.watch.running().map(|side| side.fold_wb("white", "black")),
-        })
-    }
-
-    /// Guidelines III.4, III.5: who is under two minutes in a last period without increment; `None` where
-    /// they were not announced.
-    fn quickplay_now(&self) -> Option<ByColor<bool>> {
-        if !self.options.quickplay || self.profile.rules.quickplay == super::Quickplay::Never {
-            return None;
-        }
-        let control = self.options.time_control.as_ref();
-        let of = |side: Color| {
-            let last = self.options.last_period
-                || control.is_some_and(|c| c.moves_due(c.period_index(self.watch.completed[side])).is_none());
-            let plain = control.is_none_or(|c| !c.has_increment());
-            last && plain && self.watch.left()[side].is_some_and(|left| left < super::claim::QUICKPLAY_S)
-        };
-        Some(ByColor { white: of(Color::White), black: of(Color::Black) })
-    }
-
-    fn serve(&mut self, scene: &mut Scene<'_>, timer: Timer) {
-        match timer {
-            Timer::Settle => self.settle_to(scene, scene.game.plies.len()),
-            Timer::NotPressed => self.not_pressed(scene),
-            Timer::Touched => self.touch_counts(scene),
-            Timer::Paused => self.paused_long(scene),
-            Timer::ResultMissing => self.result_missing(scene),
-            Timer::Zero(side) => self.zero_stands(scene, side),
-            Timer::Increment(side) => self.measure_increment(scene, side),
-            Timer::DefaultTime(side) => self.default_time_over(scene, side),
-            Timer::NotStarted => self.clock_not_started(scene),
-            Timer::Sheet => self.time_sheet(scene),
-            Timer::Mismatch => self.mismatch_stands(scene),
-            Timer::OutOfTurn => self.out_of_turn_stands(scene),
-            Timer::Flicker(square) => self.flickers_on(scene, square),
-        }
-    }
-
-    /// Sets a timer, replacing an earlier one of its kind.
-    pub(super) fn set_timer(&mut self, timer: Timer, at: Timestamp) {
-        self.cancel(timer);
-        self.timers.push((at, timer));
-    }
-
-    pub(super) fn is_timed(&self, timer: Timer) -> bool {
-        self.timers.iter().any(|(_, other)| *other == timer)
-    }
-
-    pub(super) fn cancel(&mut self, timer: Timer) {
-        self.timers.retain(|(_, other)| *other != timer);
     }
 
     pub(super) fn raise(&mut self, scene: &mut Scene<'_>, notice: Notice) -> AlertId {
@@ -529,56 +413,6 @@ impl Referee {
         self.position_at(game, index).find_uci(ply.uci)
     }
 
-    /// The Laws, or an arbiter's entry, end the game.
-    pub(super) fn finish(
-        &mut self,
-        scene: &mut Scene<'_>,
-        result: GameResult,
-        reason: ResultReason,
-        state: ResultState,
-        board: Option<usize>,
-    ) {
-        self.over = Some(Over { result, reason, at: scene.at, board });
-        self.proposal = None;
-        scene.out.push(Ruling::Result { result, reason, state });
-        for timer in [Timer::NotPressed, Timer::Paused, Timer::ResultMissing, Timer::Touched, Timer::Sheet] {
-            self.cancel(timer);
-        }
-        self.desk.clear(
-            scene,
-            &[
-                Code::ThreefoldClaimable,
-                Code::ThreefoldClaimableByMove,
-                Code::FiftyClaimable,
-                Code::FiftyClaimableByMove,
-                Code::ClaimRightLost,
-                Code::ClockNotPressed,
-                Code::ClockPaused,
-                Code::ResultMissing,
-                Code::IllegalMovePending,
-                Code::TouchObligation,
-                Code::DefaultTimeExceeded,
-                Code::RecordingOptional,
-                Code::KeepScoreNeeded,
-            ],
-        );
-    }
-
-    /// A result for the arbiter to confirm.
-    pub(super) fn propose(&mut self, scene: &mut Scene<'_>, result: GameResult, reason: ResultReason) {
-        if self.over.is_none() && self.proposal != Some((result, reason)) {
-            self.proposal = Some((result, reason));
-            scene.out.push(Ruling::Result { result, reason, state: ResultState::Proposed });
-        }
-    }
-
-    /// The proposal does not hold any more.
-    pub(super) fn withdraw(&mut self, scene: &mut Scene<'_>) {
-        if self.proposal.take().is_some() && self.over.is_none() {
-            scene.out.push(Ruling::NoResult);
-        }
-    }
-
     /// Marks an alert as dealt with by a person.
     pub(super) fn mark(
         &mut self,
@@ -608,32 +442,6 @@ impl Referee {
             Certainty::Probable
         } else {
             Certainty::Certain
-        }
-    }
-
-    /// The penalty of 7.5.5 in seconds, 0 for none.
-    pub(super) fn penalty_s(&self) -> u32 {
-        let rules = &self.profile.rules;
-        if rules.illegal_penalty_s == 0 {
-            0
-        } else {
-            self.options.penalty_s.unwrap_or(rules.illegal_penalty_s)
-        }
-    }
-
-    /// What both clocks should show after adding time to one side.
-    pub(super) fn with_added(&self, to: Color, seconds: u32) -> Option<super::alert::ClockAdvice> {
-        let mut left = self.watch.left();
-        left[to] = left[to].map(|own| own + seconds);
-        (left.white.is_some() || left.black.is_some())
-            .then_some(super::alert::ClockAdvice { white: left.white, black: left.black })
-    }
-
-    /// Advice to add a penalty.
-    pub(super) fn advise_penalty(&self, advice: &mut Advice, to: Color, seconds: u32) {
-        if seconds > 0 {
-            advice.add_seconds = Some(super::AddSeconds { to, seconds });
-            advice.resulting_clock = self.with_added(to, seconds);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! How a game ends by what people say: resignation, agreement, signed sheets, an entered result,
-//! adjournment (Laws 5.1.2, 5.2.3, 8.7, Guidelines I).
+//! How a game ends: what every ending and every proposal does, and the endings by what people say (resignation,
+//! agreement, signed sheets, an entered result, adjournment; Laws 5.1.2, 5.2.3, 8.7, Guidelines I).
 
 use shakmaty::Color;
 
@@ -8,12 +8,63 @@ use super::{
     answer::{Answer, word},
     desk::{Notice, Scene},
     gate::{CanMate, can_mate},
-    referee::{Ask, Referee, Ruling},
+    referee::{Ask, Over, Referee, Ruling},
     texts::{self, Arg},
+    timers::Timer,
 };
 use crate::record::{GameResult, ResultReason, ResultState};
 
 impl Referee {
+    /// The Laws, or an arbiter's entry, end the game.
+    pub(super) fn finish(
+        &mut self,
+        scene: &mut Scene<'_>,
+        result: GameResult,
+        reason: ResultReason,
+        state: ResultState,
+        board: Option<usize>,
+    ) {
+        self.over = Some(Over { result, reason, at: scene.at, board });
+        self.proposal = None;
+        scene.out.push(Ruling::Result { result, reason, state });
+        for timer in [Timer::NotPressed, Timer::Paused, Timer::ResultMissing, Timer::Touched, Timer::Sheet] {
+            self.cancel(timer);
+        }
+        self.desk.clear(
+            scene,
+            &[
+                Code::ThreefoldClaimable,
+                Code::ThreefoldClaimableByMove,
+                Code::FiftyClaimable,
+                Code::FiftyClaimableByMove,
+                Code::ClaimRightLost,
+                Code::ClockNotPressed,
+                Code::ClockPaused,
+                Code::ResultMissing,
+                Code::IllegalMovePending,
+                Code::TouchObligation,
+                Code::DefaultTimeExceeded,
+                Code::RecordingOptional,
+                Code::KeepScoreNeeded,
+            ],
+        );
+    }
+
+    /// A result for the arbiter to confirm.
+    pub(super) fn propose(&mut self, scene: &mut Scene<'_>, result: GameResult, reason: ResultReason) {
+        if self.over.is_none() && self.proposal != Some((result, reason)) {
+            self.proposal = Some((result, reason));
+            scene.out.push(Ruling::Result { result, reason, state: ResultState::Proposed });
+        }
+    }
+
+    /// The proposal does not hold any more.
+    pub(super) fn withdraw(&mut self, scene: &mut Scene<'_>) {
+        if self.proposal.take().is_some() && self.over.is_none() {
+            scene.out.push(Ruling::NoResult);
+        }
+    }
+
     /// 5.1.2: since 2023 a draw if the opponent cannot mate.
     pub(super) fn resigned(&mut self, scene: &mut Scene<'_>, side: Color) {
         self.settle_to(scene, scene.game.plies.len());

@@ -7,8 +7,9 @@ use super::{
     Code, Discipline, Extra, Severity,
     clock::{SKEW, START, seconds},
     desk::{Notice, Scene},
-    referee::{ClockTimes, Referee, Timer},
+    referee::{ClockTimes, Referee},
     texts::Arg,
+    timers::Timer,
 };
 
 impl Referee {

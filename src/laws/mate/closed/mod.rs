@@ -3,11 +3,15 @@
 //! The sets are too large on purpose (checks, pins, tempo and crowding are ignored), so *mate is possible*
 //! means nothing here; *impossible* is a proof. The winner is White.
 
+mod mated;
+mod rooted;
 mod stuck;
 
+pub(super) use rooted::cannot_mate_deep;
+
 use super::board::{
-    BLACK, Board, KING, NO_SQUARE, PAWN, QUEEN, RANK_1, RANK_8, Squares, WHITE, bit, distance, king_attacks,
-    knight_attacks, pawn_attacks, piece_attacks,
+    BLACK, Board, KING, NO_SQUARE, PAWN, QUEEN, RANK_1, RANK_8, Squares, WHITE, bit, knight_attacks,
+    pawn_attacks, piece_attacks,
 };
 
 /// One man and the squares it may ever stand on.
@@ -309,209 +313,6 @@ impl Structure {
         }
         changed
     }
-
-    /// Whether the sets leave room for a mate by White anywhere.
-    ///
-    /// **Soundness.** In a position where Black is mated on *s*, some White man other than the king attacks *s*
-    /// (a king gives no check), and each neighbour of *s* on the board is attacked by a White man, the black
-    /// king taken off, or holds a Black man; different squares hold different men. White's king stands on
-    /// one square of its reach, not next to *s*. A man's attacks, with the other men in the way, are within
-    /// those from the same square with only the fixed men in the way. So if a mate exists, the tests here find
-    /// room for it: first with all attack squares of every man together, then with one place for each White
-    /// man at a time.
-    pub(super) fn mate_possible(&self) -> bool {
-        let mut covered = 0;
-        let (mut white_king, mut black_king) = (0, 0);
-        let mut blockers = [0u64; 16];
-        let mut blocker_count = 0;
-        for man in &self.men[..self.count] {
-            match (man.color as usize, man.role as usize) {
-                (WHITE, KING) => white_king = man.reach,
-                (_, KING) => black_king = man.reach,
-                (WHITE, _) => covered |= man.attacks,
-                _ => {
-                    blockers[blocker_count & 15] = man.reach;
-                    blocker_count += 1;
-                }
-            }
-        }
-        // The mated king may itself have been counted as a fixed blocker.
-        let lone = black_king.is_power_of_two();
-        if lone {
-            covered = 0;
-            for man in &self.men[..self.count] {
-                if man.color as usize == WHITE && man.role as usize != KING {
-                    for from in Squares(man.reach) {
-                        covered |= self.attacks_on(man, from, black_king);
-                    }
-                }
-            }
-        }
-        let blockers = &blockers[..blocker_count.min(16)];
-        for square in Squares(black_king & covered) {
-            let around = king_attacks(square);
-            let open = around & !covered;
-            if can_block(open, blockers) && self.one_place_each(square, white_king, blockers) {
-                return true;
-            }
-            if open == 0 {
-                continue;
-            }
-            for king in Squares(white_king) {
-                let helped = open & !king_attacks(king);
-                if distance(king, square) > 1
-                    && helped != open
-                    && can_block(helped, blockers)
-                    && self.one_place_each(square, white_king, blockers)
-                {
-                    return true;
-                }
-            }
-        }
-        false
-    }
-
-    /// What a man attacks from a square of its reach, the king on `king` taken off.
-    ///
-    /// For a rooted man: what it attacks while it lives; that is given, except that a line which hits the king
-    /// goes on behind it.
-    fn attacks_on(&self, man: &Man, from: u8, king: u64) -> u64 {
-        if man.rooted && man.attacks & king == 0 {
-            return man.attacks;
-        }
-        match man.role as usize {
-            PAWN => pawn_attacks(man.color as usize, from),
-            role => piece_attacks(role, from, self.fixed & !king),
-        }
-    }
-
-    /// The mate test with one place for each White man: for every choice of White's king square and of what each man covers around
-    /// `square` (only the largest sets count), the rest must be blocked.
-    fn one_place_each(&self, square: u8, white_king: u64, blockers: &[u64]) -> bool {
-        let around = king_attacks(square);
-        let zone = around | bit(square);
-        let mut choices: [[u64; 12]; 4] = [[0; 12]; 4];
-        let mut counts = [0usize; 4];
-        let mut men = 0;
-        // What is covered in any case, or by men too many to try one by one.
-        let mut base = 0;
-        let king_fixed = self.fixed & bit(square) != 0;
-        for man in &self.men[..self.count] {
-            if man.color as usize != WHITE || man.role as usize == KING {
-                continue;
-            }
-            if man.attacks & zone == 0 && !king_fixed {
-                continue;
-            }
-            let mut list = [0u64; 12];
-            let mut count = 0;
-            let mut union = 0;
-            let mut crowded = men == 4;
-            'places: for from in Squares(man.reach & !bit(square)) {
-                let mask = self.attacks_on(man, from, bit(square)) & zone;
-                union |= mask;
-                if mask == 0 || crowded {
-                    continue;
-                }
-                let mut at = 0;
-                while at < count {
-                    if mask & !list[at] == 0 {
-                        continue 'places;
-                    }
-                    if list[at] & !mask == 0 {
-                        count -= 1;
-                        list[at] = list[count];
-                    } else {
-                        at += 1;
-                    }
-                }
-                if count == 12 {
-                    crowded = true;
-                    continue;
-                }
-                list[count] = mask;
-                count += 1;
-            }
-            if crowded || count == 1 {
-                base |= union;
-            } else if count > 1 {
-                choices[men] = list;
-                counts[men] = count;
-                men += 1;
-            }
-        }
-        let mut kings = [0u64; 32];
-        let mut king_count = 0;
-        for king in Squares(white_king) {
-            if distance(king, square) < 2 {
-                continue;
-            }
-            let mask = king_attacks(king) & around;
-            if !kings[..king_count].contains(&mask) && king_count < 32 {
-                kings[king_count] = mask;
-                king_count += 1;
-            }
-        }
-        let mut pick = [0usize; 4];
-        loop {
-            let mut cover = base;
-            for man in 0..men {
-                cover |= choices[man][pick[man]];
-            }
-            if cover & bit(square) != 0
-                && kings[..king_count].iter().any(|king| can_block(around & !cover & !king, blockers))
-            {
-                return true;
-            }
-            let mut man = 0;
-            loop {
-                if man == men {
-                    return false;
-                }
-                pick[man] += 1;
-                if pick[man] < counts[man] {
-                    break;
-                }
-                pick[man] = 0;
-                man += 1;
-            }
-        }
-    }
-}
-
-/// Whether different men can stand on all of these squares (a matching).
-fn can_block(squares: u64, blockers: &[u64]) -> bool {
-    if squares == 0 {
-        return true;
-    }
-    if squares.count_ones() as usize > blockers.len() {
-        return false;
-    }
-    let mut list = [0u8; 8];
-    let mut count = 0;
-    for square in Squares(squares) {
-        list[count & 7] = square;
-        count += 1;
-    }
-    let mut holder = [usize::MAX; 16];
-    (0..count).all(|at| {
-        let mut tried = 0u32;
-        augment(at, list, blockers, &mut holder, &mut tried)
-    })
-}
-
-fn augment(at: usize, list: [u8; 8], blockers: &[u64], holder: &mut [usize; 16], tried: &mut u32) -> bool {
-    for (index, reach) in blockers.iter().enumerate() {
-        if reach & bit(list[at]) == 0 || *tried >> index & 1 == 1 {
-            continue;
-        }
-        *tried |= 1 << index;
-        if holder[index] == usize::MAX || augment(holder[index], list, blockers, holder, tried) {
-            holder[index] = at;
-            return true;
-        }
-    }
-    false
 }
 
 /// Whether a White pawn has nothing before it up to the last rank, so that its set is sure to hold a promotion.
@@ -530,70 +331,6 @@ fn file_of(square: u8) -> u64 {
 /// Whether White is proved unable to mate by the structure.
 pub(super) fn cannot_mate(board: &Board) -> bool {
     Structure::new(board, &Given::default()).is_some_and(|structure| !structure.mate_possible())
-}
-
-/// The same proof after finding the men that stay at home until they are taken; several times the work.
-///
-/// **Soundness.** Saturate under the assumption that man *m* is never taken. Until *m* is taken, the assumption is
-/// true of play so far, so every position is within those sets. If *m* has no move in them, it is taken at home or
-/// stays there for ever: it is *rooted*. What is known of rooted men may then be used, in the next such assumption and in the final sets:
-/// a rooted man never moves, though it may be taken. While it lives the sets of its assumption hold, so it attacks no more than there.
-pub(super) fn cannot_mate_deep(board: &Board) -> bool {
-    let mut given = Given::default();
-    let Some(plain) = Structure::new(board, &given) else {
-        return rooted_proof(board, &mut given, u32::MAX);
-    };
-    let mut loose = 0;
-    for (index, man) in plain.men[..plain.count].iter().enumerate() {
-        if man.reach != bit(man.home) {
-            loose |= 1 << index;
-        }
-    }
-    rooted_proof(board, &mut given, loose)
-}
-
-fn rooted_proof(board: &Board, given: &mut Given, candidates: u32) -> bool {
-    for _ in 0..2 {
-        let before = given.rooted;
-        let mut index = 0;
-        for (role, men) in board.role.iter().enumerate() {
-            for home in Squares(*men) {
-                let at = index;
-                index += 1;
-                let known = given.rooted >> at & 1 == 1 || candidates >> at & 1 == 0;
-                if known || role == KING || moves_now(board, role, home) {
-                    continue;
-                }
-                given.kept = Some(at);
-                let man = Structure::new(board, given).map(|all| all.men[at & 31]);
-                given.kept = None;
-                if let Some(man) = man
-                    && man.reach == bit(home)
-                {
-                    given.rooted |= 1 << at;
-                    given.attacks[at & 31] = man.attacks;
-                }
-            }
-        }
-        if given.rooted == before {
-            return false;
-        }
-        if Structure::new(board, given).is_some_and(|structure| !structure.mate_possible()) {
-            return true;
-        }
-    }
-    false
-}
-
-/// Whether a man has a move in the position as it stands, checks and turn aside.
-fn moves_now(board: &Board, role: usize, home: u8) -> bool {
-    let color = usize::from(board.color[BLACK] & bit(home) != 0);
-    let occupied = board.occupied();
-    if role == PAWN {
-        let ahead = if color == WHITE { bit(home) << 8 } else { bit(home) >> 8 };
-        return ahead & !occupied != 0 || pawn_attacks(color, home) & board.color[color ^ 1] != 0;
-    }
-    piece_attacks(role, home, occupied) & !board.color[color] != 0
 }
 
 /// What a saturation may take as given.
