@@ -31,8 +31,12 @@ pub(super) struct Args {
 }
 
 fn word(text: &str) -> Result<String, String> {
-    let fits = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-    if fits { Ok(text.to_owned()) } else { Err("expected letters, digits and dashes".to_owned()) }
+    let fits = crate::event::is_word(text);
+    if fits {
+        Ok(text.to_owned())
+    } else {
+        Err("expected a short word of letters, digits, - and _".to_owned())
+    }
 }
 
 /// Runs it. Exit code 0.

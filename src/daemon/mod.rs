@@ -90,6 +90,14 @@ impl std::fmt::Debug for Daemon {
     }
 }
 
+/// Ready as long as there is no trouble, which is told as it is.
+fn ready(trouble: Arc<Mutex<Option<String>>>) -> Arc<dyn Fn() -> Result<(), String> + Send + Sync> {
+    Arc::new(move || match trouble.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+        Some(why) => Err(why),
+        None => Ok(()),
+    })
+}
+
 impl Daemon {
     /// Reads the journal, opens listeners and ports, and runs. Must be called inside a tokio
     /// runtime, which serves the listeners; the hall has a thread of its own.
@@ -123,13 +131,6 @@ impl Daemon {
         let (answer, answers) = mpsc::channel(QUESTIONS);
         let (question, questions) = std::sync::mpsc::sync_channel(QUESTIONS);
         let trouble: Arc<Mutex<Option<String>>> = Arc::default();
-        let ready = {
-            let trouble = Arc::clone(&trouble);
-            move || match trouble.lock().unwrap_or_else(PoisonError::into_inner).clone() {
-                Some(why) => Err(why),
-                None => Ok(()),
-            }
-        };
         let ports = LinksHandle::default();
         let mut registry = Registry::with_prefix("arbiterd");
         registry.register_collector(ports.metrics());
@@ -144,7 +145,7 @@ impl Daemon {
                 public: Arc::clone(&public),
                 commands: order.clone(),
                 registry,
-                ready: Arc::new(ready),
+                ready: ready(Arc::clone(&trouble)),
                 outputs: outlets.status(),
                 lines: Arc::new(move || {
                     lines::lines_json(&told.get().map(LinksHandle::health).unwrap_or_default())

@@ -56,20 +56,20 @@ impl Outlets {
 
     /// How the outputs that call others stand, for the desk.
     pub(super) fn status(&self) -> Arc<dyn Fn() -> Value + Send + Sync> {
-        let hooks = self.hooks.clone();
+        let mut all: Vec<Box<dyn Fn() -> Value + Send + Sync>> = Vec::new();
         #[cfg(feature = "upload")]
-        let lichess = self.lichess.clone();
-        #[cfg(not(feature = "upload"))]
-        let lichess: Option<Arc<Hook>> = None;
+        if let Some(lichess) = self.lichess.clone() {
+            all.push(Box::new(move || lichess.status()));
+        }
         #[cfg(feature = "nats")]
-        let nats = self.nats.clone();
-        #[cfg(not(feature = "nats"))]
-        let nats: Option<Arc<Hook>> = None;
-        Arc::new(move || {
-            let lichess = lichess.iter().map(|lichess| lichess.status());
-            let nats = nats.iter().map(|nats| nats.status());
-            lichess.chain(nats).chain(hooks.iter().map(|hook| hook.status())).collect()
-        })
+        if let Some(nats) = self.nats.clone() {
+            all.push(Box::new(move || nats.status()));
+        }
+        for hook in &self.hooks {
+            let hook = Arc::clone(hook);
+            all.push(Box::new(move || hook.status()));
+        }
+        Arc::new(move || all.iter().map(|status| status()).collect())
     }
 
     /// Takes what a journal tells of. Viewers may see what is old enough; of alerts, results and games
@@ -80,7 +80,6 @@ impl Outlets {
         let released = self.delay.pop(now);
         for hook in &self.hooks {
             hook.alerts(updates, false);
-            hook.push(&released, false);
         }
         self.publish(released, false);
     }
@@ -103,9 +102,6 @@ impl Outlets {
     /// Lets out what is old enough.
     pub(super) fn release(&mut self, now: Timestamp) {
         let updates = self.delay.pop(now);
-        for hook in &self.hooks {
-            hook.push(&updates, true);
-        }
         self.publish(updates, true);
     }
 
@@ -113,6 +109,9 @@ impl Outlets {
     fn publish(&mut self, updates: Vec<Update>, new: bool) {
         if updates.is_empty() {
             return;
+        }
+        for hook in &self.hooks {
+            hook.push(&updates, new);
         }
         #[cfg(feature = "upload")]
         if let Some(lichess) = &self.lichess {

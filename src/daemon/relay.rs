@@ -60,13 +60,6 @@ impl Relay {
         // There is no desk here, so nobody gives orders.
         let (commands, _) = mpsc::channel(1);
         let trouble = Arc::new(Mutex::new(Some("not yet connected".to_owned())));
-        let ready = {
-            let trouble = trouble.clone();
-            move || match trouble.lock().unwrap_or_else(PoisonError::into_inner).clone() {
-                Some(why) => Err(why),
-                None => Ok(()),
-            }
-        };
         let serving = Serving::start(
             ServeConfig { desk: None, public: Some(settings.public.clone()), ..ServeConfig::default() },
             Deps {
@@ -74,7 +67,7 @@ impl Relay {
                 public: feed.clone(),
                 commands,
                 registry: Registry::with_prefix("arbiterd"),
-                ready: Arc::new(ready),
+                ready: super::ready(trouble.clone()),
                 outputs: Arc::new(|| serde_json::json!([])),
                 lines: Arc::new(|| serde_json::json!([])),
             },
@@ -205,7 +198,8 @@ impl Halls {
         };
         let hall = self.0.entry(subject.to_owned()).or_default();
         for (number, update) in updates {
-            if number > hall.last && hall.early.len() < EARLY {
+            // The next is always taken: it lets out what waits.
+            if number == hall.last + 1 || number > hall.last && hall.early.len() < EARLY {
                 hall.early.insert(number, update);
             }
         }
@@ -213,6 +207,14 @@ impl Halls {
         while let Some(update) = hall.early.remove(&(hall.last + 1)) {
             hall.last += 1;
             out.push(update);
+        }
+        if !hall.early.is_empty() {
+            tracing::warn!(
+                subject,
+                missing = hall.last + 1,
+                waiting = hall.early.len(),
+                "an update is missing"
+            );
         }
         out
     }

@@ -21,7 +21,7 @@ mod team;
 pub use crate::laws::{Extra, Period, TimeControl, TimeControlError};
 pub use berger::{BergerGame, BergerRound, berger, double_berger};
 pub use latin::{is_latin, latin_name};
-pub use model::{Bye, ByeKind, Event, Pairing, Round, Section, Team};
+pub use model::{Bye, ByeKind, Event, Pairing, Round, Section, Team, is_word};
 pub use order::natural_order;
 pub use player::{NameParts, Player};
 pub use team::{MatchProtocol, ProtocolBoard, first_team_colour, half_points, match_protocols, points_text};

@@ -206,6 +206,13 @@ impl Event {
     }
 }
 
+/// Whether a text may be an identity that stands in addresses and game ids: 1 to 64 ASCII letters, digits,
+/// `-` and `_`.
+#[must_use]
+pub fn is_word(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -82,8 +82,7 @@ impl Hall {
                 for section in &event.sections {
                     profile(event, section.profile.as_deref())?;
                     time_control(section.time_control.as_deref().unwrap_or_default())?;
-                    let word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-                    if section.id.is_empty() || section.id.len() > 64 || !section.id.chars().all(word) {
+                    if !crate::event::is_word(&section.id) {
                         return Err(format!(
                             "a section's id is a short word of letters and digits, not {:?}",
                             section.id

@@ -38,7 +38,7 @@ impl Referee {
             Finding::Pending { what, squares } => self.pending(scene, what, squares),
             Finding::Restored => self.restored(scene),
             Finding::Differ(diffs) => {
-                if self.over.is_none() && !self.explained(scene, diffs) && !super::press::kings_come(diffs) {
+                if self.over.is_none() && !self.explained(scene) && !super::press::kings_come(diffs) {
                     let position = self.position(scene.game);
                     match legality::moved_out_of_turn(&position, diffs) {
                         Some((from, to, piece)) => self.out_of_turn(scene, from, to, piece),
@@ -155,7 +155,7 @@ impl Referee {
     }
 
     /// A fault that has its own alert already explains why board and position differ.
-    fn explained(&self, scene: &Scene<'_>, _: &[SquareDiff]) -> bool {
+    fn explained(&self, scene: &Scene<'_>) -> bool {
         let len = scene.game.plies.len();
         self.offences.iter().any(|offence| offence.open && offence.ply == len)
             || self.desk.any_live(&[
@@ -351,8 +351,7 @@ impl Referee {
             }
             LinkEvent::Down(reason) => {
                 self.link_down = true;
-                self.watch.unseen = true;
-                self.watch.forget_turns();
+                self.unheard();
                 let notice =
                     Notice::new(Code::BoardOffline).severity(Severity::Look).arg("reason", reason.clone());
                 self.raise(scene, notice);

@@ -54,7 +54,7 @@ pub(super) struct Pressed {
 pub(super) struct Watch {
     last: Option<(Timestamp, ClockTimes)>,
     lost: bool,
-    /// The board was away: the next reading is compared with nothing.
+    /// The board was away, or bytes were lost: the next reading is compared with nothing.
     pub(super) unseen: bool,
     /// The clock has run in this game.
     pub(super) ran: bool,

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use shakmaty::{ByColor, Color};
 
-use super::{Alert, Code, desk::Desk, referee::Referee};
+use super::{Alert, Code, answer::letter, desk::Desk, referee::Referee};
 
 /// The counts of a game.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Counts {
     pub(super) due: Option<ByColor<Option<u32>>>,
     pub(super) illegal: ByColor<u32>,
     pub(super) must_record: ByColor<bool>,
-    /// Claims that would be right, in the order of [`CLAIMS`].
+    /// Claims that would be right, in the order of [`CLAIMABLE`].
     pub(super) claims: [bool; 4],
     pub(super) obligation: Option<Obligation>,
     pub(super) draw_offer: Option<Color>,
@@ -33,7 +33,8 @@ pub(super) struct Obligation {
     play: Option<String>,
 }
 
-const CLAIMS: [Code; 4] = [
+/// A claim would be right: three-fold and fifty moves, on the board and with a written move.
+pub(super) const CLAIMABLE: [Code; 4] = [
     Code::ThreefoldClaimable,
     Code::ThreefoldClaimableByMove,
     Code::FiftyClaimable,
@@ -45,7 +46,7 @@ impl Counts {
     pub(super) fn with_alerts(mut self, desk: &Desk) -> Self {
         let mut touched: [Option<&Alert>; 2] = [None; 2];
         for alert in desk.all_live() {
-            if let Some(index) = CLAIMS.iter().position(|code| *code == alert.code) {
+            if let Some(index) = CLAIMABLE.iter().position(|code| *code == alert.code) {
                 self.claims[index] = true;
             }
             match alert.code {
@@ -66,9 +67,12 @@ impl Counts {
     /// As the desk's stream has it.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let letter = |side: Color| side.fold_wb("w", "b");
-        let claims: Vec<&str> =
-            CLAIMS.iter().zip(self.claims).filter(|(_, right)| *right).map(|(code, _)| code.word()).collect();
+        let claims: Vec<&str> = CLAIMABLE
+            .iter()
+            .zip(self.claims)
+            .filter(|(_, right)| *right)
+            .map(|(code, _)| code.word())
+            .collect();
         let obligation = self.obligation.as_ref().map(|man| {
             json!({"side": man.side.map(letter), "from": man.from, "capture": man.capture, "play": man.play})
         });
@@ -137,6 +141,7 @@ impl Referee {
     }
 }
 
-fn sides<T: serde::Serialize>(pair: &ByColor<T>) -> Value {
+/// Both sides as `w` and `b`.
+pub(super) fn sides<T: serde::Serialize>(pair: &ByColor<T>) -> Value {
     json!({"w": pair.white, "b": pair.black})
 }

@@ -2,12 +2,12 @@
 //! reports of wrong colours or settings, questions. Claims are answered in `claim`, results in `result`.
 //! Nothing is applied that was not entered.
 
-use serde_json::json;
 use shakmaty::Color;
 
 use super::{
     AlertState, ClaimKind, Code, Entry, TouchRuling,
     answer::{Answer, word},
+    counts::sides,
     desk::{Notice, Scene},
     flag::FlagVerdict,
     referee::{Referee, Ruling},
@@ -210,10 +210,14 @@ impl Referee {
         }
     }
 
+    /// The default time of the event, else of the profile; negative where there is none.
+    fn default_time_s(&self) -> i64 {
+        self.options.default_time_s.map_or(self.profile.rules.default_time_s, i64::from)
+    }
+
     /// 6.7.
     pub(super) fn absent(&mut self, scene: &mut Scene<'_>, side: Color) {
-        let rules = self.profile.rules.default_time_s;
-        let seconds = self.options.default_time_s.map_or(rules, i64::from);
+        let seconds = self.default_time_s();
         if seconds >= 0 {
             let from = self.options.started_at.unwrap_or(scene.at);
             let due = from.plus(seconds * 1000);
@@ -231,8 +235,7 @@ impl Referee {
         if self.over.is_some() || moved {
             return;
         }
-        let rules = self.profile.rules.default_time_s.max(0);
-        let seconds = self.options.default_time_s.map_or(rules, i64::from);
+        let seconds = self.default_time_s().max(0);
         let notice = Notice::new(Code::DefaultTimeExceeded)
             .side(side)
             .needs_arbiter()
@@ -297,8 +300,8 @@ impl Referee {
         let (completed, made) = (self.watch.completed[side], self.watch.made[side]);
         let args = [("side", side.into()), ("completed", completed.into()), ("made", made.into())];
         Answer::new("query-move-count")
-            .with("completed", json!({"w": self.watch.completed.white, "b": self.watch.completed.black}))
-            .with("made", json!({"w": self.watch.made.white, "b": self.watch.made.black}))
+            .with("completed", sides(&self.watch.completed))
+            .with("made", sides(&self.watch.made))
             .with("tell_players", flag)
             .text(&texts::answer(key, &args))
             .send(scene);

@@ -7,10 +7,10 @@ use shakmaty::Color;
 use super::{
     AlertState, Code, Severity,
     desk::{Notice, Scene},
-    gate::{CanMate, can_mate},
-    referee::{Ask, Flag, Referee, Ruling},
+    gate::{Ask, CanMate, can_mate},
+    referee::{Referee, Ruling},
 };
-use crate::record::{GameResult, ResultReason, ResultState};
+use crate::record::{GameResult, ResultReason, ResultState, Timestamp};
 
 /// What a flag means at this moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,15 @@ pub(super) enum FlagVerdict {
     Result(GameResult, CanMate),
     /// It cannot be told whether the opponent can mate.
     Open,
+}
+
+/// A flag that showed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flag {
+    pub(super) at: Timestamp,
+    pub(super) plies: usize,
+    /// The arbiter or a claim has said so.
+    pub(super) noticed: bool,
 }
 
 impl Referee {

@@ -6,10 +6,10 @@ use serde_json::Value;
 use shakmaty::Color;
 
 use super::{
-    Code,
+    AlertId, Code,
     desk::{Notice, Scene},
     mate::{self, Budget, Verdict},
-    referee::{Ask, Referee},
+    referee::Referee,
 };
 use crate::record::{GameResult, Position, ResultReason, ResultState};
 
@@ -32,6 +32,14 @@ pub(super) fn can_mate(position: &Position, side: Color) -> CanMate {
         Verdict::No(reason) => CanMate::No(reason.to_string()),
         Verdict::Unknown(_) => CanMate::Unknown,
     }
+}
+
+/// Why a search for a mate was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ask {
+    Flag(Color),
+    Illegal(AlertId),
+    Resigned(Color),
 }
 
 impl Referee {

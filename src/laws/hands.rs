@@ -7,6 +7,7 @@ use shakmaty::{Color, Move, Role, Square};
 
 use super::{
     Code, Severity,
+    counts::CLAIMABLE,
     desk::{Notice, Scene},
     referee::Referee,
     texts::Arg,
@@ -23,13 +24,6 @@ const SCAN: i64 = 250;
 const DRAG: i64 = 250;
 /// Two men lifted within this time may have been lifted with two hands. Milliseconds.
 const TWO_HANDS: i64 = 60;
-
-const CLAIMABLE: [Code; 4] = [
-    Code::ThreefoldClaimable,
-    Code::ThreefoldClaimableByMove,
-    Code::FiftyClaimable,
-    Code::FiftyClaimableByMove,
-];
 
 /// Alerts about the opponent's hand that a player may complain of (4.8).
 const HANDS: [Code; 5] = [

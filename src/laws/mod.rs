@@ -35,6 +35,7 @@ mod texts;
 mod time_control;
 mod timers;
 mod touch;
+mod turn;
 
 pub(crate) use alert::side_word;
 pub use alert::{

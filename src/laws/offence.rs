@@ -6,8 +6,8 @@ use shakmaty::Color;
 use super::{
     AddSeconds, Advice, AlertId, AlertState, Code, CorrectionWindow, ElectronicObservation, Extra, Severity,
     desk::{Notice, Scene},
-    gate::{CanMate, can_mate},
-    referee::{Ask, Offence, Referee, Ruling},
+    gate::{Ask, CanMate, can_mate},
+    referee::{Referee, Ruling},
     texts::Arg,
     touch,
 };
@@ -15,6 +15,22 @@ use crate::{
     record::{GameResult, Position, ResultReason, Timestamp},
     track::Cause,
 };
+
+/// A completed illegal move that has not been put right.
+#[derive(Clone, Debug)]
+pub(super) struct Offence {
+    pub(super) ply: usize,
+    pub(super) side: Color,
+    pub(super) alert: AlertId,
+    pub(super) counted: bool,
+    /// The position before it.
+    pub(super) before: Position,
+    pub(super) shown: String,
+    /// Still to be put right.
+    pub(super) open: bool,
+    /// Play went on from it.
+    pub(super) stood: bool,
+}
 
 impl Referee {
     /// The penalty of 7.5.5 in seconds, 0 for none.

@@ -1,21 +1,26 @@
 //! The referee of one game: what it is told, and what it keeps.
 //!
-//! The rules themselves stand beside: endings and claims in `ends`, presses in `press`, hands in `hands`,
-//! flags in `flag`, the tally in `offence`, the mate question in `gate`, the clock in `clock` and `setting`,
-//! entries in `enter`, `claim` and `result`, the board and its line in `board`; what is due later in `timers`,
-//! what the desk is told of the game in `counts`.
+//! The rules themselves stand beside: endings by moves in `ends`, by words in `result`, claims in `claim`, presses in
+//! `press`, hands in `hands`, flags in `flag`, the tally in `offence`, the mate question in `gate`, the clock in `clock`
+//! and `setting`, entries in `enter`, the board and its line in `board`; the turn being played in `turn`, what is due
+//! later in `timers`, what the desk is told of the game in `counts`.
 
 use std::sync::Arc;
 
 use serde_json::Value;
-use shakmaty::{ByColor, Color, Move, Piece, Square};
+use shakmaty::{ByColor, Color, Piece, Square};
 
 use super::{
     Alert, AlertId, AlertState, Certainty, Code, Entry, GameOptions, Profile,
     clock::Watch,
     desk::{Desk, Notice, Scene},
+    flag::Flag,
+    gate::Ask,
+    offence::Offence,
+    result::Over,
     timers::Timer,
     touch::Touch,
+    turn::Turn,
 };
 use crate::{
     record::{Game, GameResult, Position, PositionKey, ResultReason, ResultState, Seconds, Timestamp},
@@ -62,60 +67,6 @@ pub enum Ruling {
         /// Who would have to mate.
         side: Color,
     },
-}
-
-/// The turn that is being played.
-#[derive(Clone, Debug)]
-pub(super) struct Turn {
-    /// Number of plies before it.
-    pub(super) ply: usize,
-    /// The position it is played from.
-    pub(super) position: Position,
-    /// Touches since the turn began.
-    pub(super) touches: Vec<Touch>,
-}
-
-/// A completed illegal move that has not been put right.
-#[derive(Clone, Debug)]
-pub(super) struct Offence {
-    pub(super) ply: usize,
-    pub(super) side: Color,
-    pub(super) alert: AlertId,
-    pub(super) counted: bool,
-    /// The position before it.
-    pub(super) before: Position,
-    pub(super) shown: String,
-    /// Still to be put right.
-    pub(super) open: bool,
-    /// Play went on from it.
-    pub(super) stood: bool,
-}
-
-/// How the game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Over {
-    pub(super) result: GameResult,
-    pub(super) reason: ResultReason,
-    pub(super) at: Timestamp,
-    /// The number of plies it ended after, if the position itself ended it.
-    pub(super) board: Option<usize>,
-}
-
-/// A flag that showed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Flag {
-    pub(super) at: Timestamp,
-    pub(super) plies: usize,
-    /// The arbiter or a claim has said so.
-    pub(super) noticed: bool,
-}
-
-/// Why a search for a mate was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ask {
-    Flag(Color),
-    Illegal(AlertId),
-    Resigned(Color),
 }
 
 /// Watches one game under one profile.
@@ -341,19 +292,6 @@ impl Referee {
         self.desk.all_live()
     }
 
-    /// Serves every deadline up to and including `now`, each at its own time.
-    pub fn advance(&mut self, now: Timestamp, game: &Game, out: &mut Vec<Ruling>) {
-        if !self.started {
-            self.begin(&mut Scene { at: now, game, out });
-        }
-        while let Some(due) = self.next_deadline().filter(|due| *due <= now) {
-            let Some(index) = self.timers.iter().position(|(at, _)| *at == due) else { break };
-            let (_, timer) = self.timers.remove(index);
-            let mut scene = Scene { at: due, game, out: &mut *out };
-            self.serve(&mut scene, timer);
-        }
-    }
-
     /// The number of the alert raised last.
     #[must_use]
     pub fn last_alert(&self) -> AlertId {
@@ -378,39 +316,6 @@ impl Referee {
         self.check_event(scene);
         self.settled = scene.game.plies.len();
         self.consequences(scene, self.settled);
-    }
-
-    /// The position the game stands in.
-    pub(super) fn position(&self, game: &Game) -> Position {
-        self.position_at(game, game.plies.len())
-    }
-
-    /// The position after so many plies.
-    pub(super) fn position_at(&self, game: &Game, plies: usize) -> Position {
-        match &self.base {
-            Some((index, position)) if *index == plies => position.clone(),
-            _ => game.position_before(plies).unwrap_or(&game.start).clone(),
-        }
-    }
-
-    /// The turn being played; made anew when the record has left the old one behind.
-    pub(super) fn turn(&mut self, game: &Game) -> &mut Turn {
-        let stale = self.turn.as_ref().is_none_or(|turn| turn.ply > game.plies.len());
-        if stale {
-            self.new_turn(game, game.plies.len());
-        }
-        self.turn.get_or_insert_with(|| Turn { ply: 0, position: game.start.clone(), touches: Vec::new() })
-    }
-
-    pub(super) fn new_turn(&mut self, game: &Game, ply: usize) {
-        self.turn = Some(Turn { ply, position: self.position_at(game, ply), touches: Vec::new() });
-        self.cancel(Timer::Touched);
-    }
-
-    /// The legal move that a ply was, if it was one.
-    pub(super) fn ply_move(&self, game: &Game, index: usize) -> Option<Move> {
-        let ply = game.plies.get(index).filter(|ply| !ply.irregular)?;
-        self.position_at(game, index).find_uci(ply.uci)
     }
 
     /// Marks an alert as dealt with by a person.

@@ -7,12 +7,22 @@ use super::{
     Code,
     answer::{Answer, word},
     desk::{Notice, Scene},
-    gate::{CanMate, can_mate},
-    referee::{Ask, Over, Referee, Ruling},
+    gate::{Ask, CanMate, can_mate},
+    referee::{Referee, Ruling},
     texts::{self, Arg},
     timers::Timer,
 };
-use crate::record::{GameResult, ResultReason, ResultState};
+use crate::record::{GameResult, ResultReason, ResultState, Timestamp};
+
+/// How the game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Over {
+    pub(super) result: GameResult,
+    pub(super) reason: ResultReason,
+    pub(super) at: Timestamp,
+    /// The number of plies it ended after, if the position itself ended it.
+    pub(super) board: Option<usize>,
+}
 
 impl Referee {
     /// The Laws, or an arbiter's entry, end the game.

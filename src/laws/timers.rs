@@ -2,8 +2,11 @@
 
 use shakmaty::{Color, Square};
 
-use super::{desk::Scene, referee::Referee};
-use crate::record::Timestamp;
+use super::{
+    desk::Scene,
+    referee::{Referee, Ruling},
+};
+use crate::record::{Game, Timestamp};
 
 /// What the referee wants to say later without new evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +40,17 @@ pub(super) enum Timer {
 }
 
 impl Referee {
+    /// Serves every deadline up to and including `now`, each at its own time.
+    pub fn advance(&mut self, now: Timestamp, game: &Game, out: &mut Vec<Ruling>) {
+        self.begin(&mut Scene { at: now, game, out });
+        while let Some(due) = self.next_deadline().filter(|due| *due <= now) {
+            let Some(index) = self.timers.iter().position(|(at, _)| *at == due) else { break };
+            let (_, timer) = self.timers.remove(index);
+            let mut scene = Scene { at: due, game, out: &mut *out };
+            self.serve(&mut scene, timer);
+        }
+    }
+
     /// The next moment at which something will be said without new evidence.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Timestamp> {

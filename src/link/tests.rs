@@ -1,6 +1,9 @@
 //! Tests only: one line from the hands to the record, in virtual time. Simulated boards, a line that
 //! damages bytes and whose cable is pulled, the driver, the hall.
 
+#[path = "../../tests/it/support/acceptance.rs"]
+mod acceptance;
+
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
@@ -21,6 +24,8 @@ use crate::{
     },
     wire::{LinkEvent, Observation},
 };
+
+use acceptance::{difference, needed};
 
 use super::{
     config::PortConfig,
@@ -317,7 +322,10 @@ impl Trial {
             self.check(index, game, dark[index], &mut faults);
         }
         for ((table, _), alert) in &self.alerts {
-            if !needed(alert, pulled_at.is_some()) {
+            let cleared = alert.state == crate::laws::AlertState::Cleared;
+            let known = alert.severity == crate::laws::Severity::Log
+                || needed(alert.code.word(), cleared, pulled_at.is_some());
+            if !known {
                 faults.push(format!(
                     "table {}: not needed: {} ({:?}) at ply {}, {} ms: {}",
                     table.0,
@@ -336,15 +344,8 @@ impl Trial {
         let number = index + 1;
         let Some(record) = self.hall.game(TableId(number as u32)) else { return };
         let found: Vec<String> = record.plies.iter().map(|ply| ply.uci.to_string()).collect();
-        let wanted = game.uci();
-        if found != wanted {
-            let at = found.iter().zip(&wanted).take_while(|(found, wanted)| found == wanted).count();
-            faults.push(format!(
-                "table {number}: wrong from ply {at} of {}: {:?} instead of {:?}; in the dark: {dark:?}",
-                wanted.len(),
-                &found[at..found.len().min(at + 4)],
-                &wanted[at..wanted.len().min(at + 4)],
-            ));
+        if let Some(how) = difference(&found, &game.uci()) {
+            faults.push(format!("table {number}: {how}; in the dark: {dark:?}"));
         }
         let result = record.result.map(|(result, ..)| result);
         if game.result.is_some() && result != game.result {
@@ -362,37 +363,6 @@ impl Trial {
 
 fn key(index: usize) -> BoardKey {
     BoardKey(format!("{:05}", FIRST as usize + index))
-}
-
-/// What has to be known of such a hall; see `tests/it/damaged_hall.rs`.
-fn needed(alert: &Alert, pulled: bool) -> bool {
-    let code = alert.code.word();
-    let hands = [
-        "checkmate",
-        "stalemate",
-        "result-signal",
-        "result-missing",
-        "clock-paused",
-        "clock-not-pressed",
-        "claim-right-lost",
-        "two-hands-suspected",
-        "released-piece-moved",
-        "castling-rook-first",
-        "promotion-piece-swapped",
-        "touch-obligation",
-        "touch-move-violation",
-        "press-before-release",
-        "illegal-move-pending",
-        "activity-while-paused",
-        "activity-after-end",
-    ];
-    // True for the moment: kings on wrong squares first, a man on a wrong square, the scan behind the press.
-    let passing = ["result-conflict", "piece-missing", "position-mismatch"];
-    let cleared = alert.state == crate::laws::AlertState::Cleared;
-    hands.contains(&code)
-        || (pulled && ["board-offline", "gap-recovered"].contains(&code))
-        || (passing.contains(&code) && cleared)
-        || alert.severity == crate::laws::Severity::Log
 }
 
 /// Games long enough for a cable to be pulled in them.

@@ -115,8 +115,10 @@ struct State {
     waiting: VecDeque<Update>,
     /// When the first of all went out.
     since: Timestamp,
-    /// The number of the last that came from the journal at start, once it has been read.
-    restored: Option<u64>,
+    /// The journal has been read: what comes now is new.
+    restored: bool,
+    /// Updates that were let go since more than [`WAITING`] waited.
+    dropped: u64,
     /// The number of the last that was ever sent from here.
     sent: u64,
     trouble: Option<String>,
@@ -144,18 +146,17 @@ impl Nats {
     /// start. Never waits.
     pub fn push(&self, updates: &[Update], new: bool) {
         let mut state = self.shared.lock();
-        if new {
-            let taken = state.taken;
-            state.restored.get_or_insert(taken);
-        }
+        state.restored |= new;
         for update in updates.iter().filter(|update| !update.desk_only()) {
             if state.taken == 0 {
                 state.since = update.at;
             }
             state.taken += 1;
             state.waiting.push_back(update.clone());
-            if state.waiting.len() > WAITING {
+            // What the journal tells of at the start the server may have: it is let go when that is known.
+            if state.restored && state.waiting.len() > WAITING {
                 state.waiting.pop_front();
+                state.dropped += 1;
             }
         }
         drop(state);
@@ -171,6 +172,7 @@ impl Nats {
             "ok": state.trouble.is_none(),
             "trouble": state.trouble,
             "waiting": state.waiting.len(),
+            "dropped": state.dropped,
         })
     }
 
@@ -256,8 +258,6 @@ fn note(shared: &Shared, why: String) {
 
 /// What the server has of this hall.
 struct There {
-    /// The number of the last update; 0 if there is none.
-    number: u64,
     /// The place of the last message in the event's stream; 0 if there is none.
     place: u64,
     /// The last message.
@@ -270,21 +270,27 @@ impl There {
         match stream.get_last_raw_message_by_subject(&config.subject()).await {
             Ok(message) => {
                 let last = Batch::from_json(&message.payload).map_err(|fault| say(&fault))?;
-                Ok(Self { number: last.last(), place: message.sequence, last: Some(last) })
+                Ok(Self { place: message.sequence, last: Some(last) })
             }
             Err(fault) if fault.kind() == LastRawMessageErrorKind::NoMessageFound => {
-                Ok(Self { number: 0, place: 0, last: None })
+                Ok(Self { place: 0, last: None })
             }
             Err(fault) => Err(say(&fault)),
         }
     }
 
-    /// Whether it is ours; none while the journal has not been read so far.
-    fn is_ours(&self, state: &State, offset: u32) -> Result<Option<()>, String> {
-        let Some(last) = &self.last else { return Ok(Some(())) };
+    /// The number of the last update; 0 if there is none.
+    fn number(&self) -> u64 {
+        self.last.as_ref().map_or(0, Batch::last)
+    }
+
+    /// Whether it is known to be ours: not while the journal has not been read so far. An error if it is not.
+    fn is_ours(&self, state: &State, offset: u32) -> Result<bool, String> {
+        let Some(last) = &self.last else { return Ok(true) };
         if state.taken == 0 {
-            return Ok(None);
+            return Ok(false);
         }
+        let number = self.number();
         let other = || {
             "the NATS server has games of another hall, or of another journal, under this event and hall; \
              give `hall` or the event's `id` another word"
@@ -293,17 +299,17 @@ impl There {
         if last.since != state.since {
             return Err(other());
         }
-        if state.taken < self.number {
+        if state.taken < number {
             // What is new here cannot be there already.
-            let behind = state.restored.is_some() && self.number > state.sent;
-            return if behind { Err(other()) } else { Ok(None) };
+            let behind = state.restored && number > state.sent;
+            return if behind { Err(other()) } else { Ok(false) };
         }
-        if state.first() > self.number {
-            return Ok(Some(()));
+        if state.first() > number {
+            return Ok(true);
         }
-        let here = &state.waiting[(self.number - state.first()) as usize];
-        let here = Batch::new(self.number, state.since, offset, [here]);
-        if here.last_about() == last.last_about() { Ok(Some(())) } else { Err(other()) }
+        let here = &state.waiting[(number - state.first()) as usize];
+        let here = Batch::new(number, state.since, offset, [here]);
+        if here.last_about() == last.last_about() { Ok(true) } else { Err(other()) }
     }
 }
 
@@ -314,15 +320,20 @@ fn say(fault: &dyn std::fmt::Display) -> String {
 /// Finds out what the server has, and publishes from there on, one message after the other.
 async fn session(config: &NatsConfig, shared: &Shared, context: &jetstream::Context) -> Result<(), String> {
     let mut there = There::ask(config, context).await?;
-    while there.is_ours(&shared.lock(), config.offset)?.is_none() {
+    while !there.is_ours(&shared.lock(), config.offset)? {
         if shared.lock().stop {
             return Ok(());
         }
         shared.changed.notified().await;
     }
-    shared.confirmed(there.number);
-    if shared.lock().first() > there.number + 1 {
-        return Err("the NATS server has lost what it had; restart to publish it again".to_owned());
+    shared.confirmed(there.number());
+    let (first, dropped) = {
+        let state = shared.lock();
+        (state.first(), state.dropped)
+    };
+    if first > there.number() + 1 {
+        let why = if dropped > 0 { "was away too long for what waited" } else { "has lost what it had" };
+        return Err(format!("the NATS server {why}; restart to publish it again"));
     }
     loop {
         let batch = {
@@ -333,7 +344,6 @@ async fn session(config: &NatsConfig, shared: &Shared, context: &jetstream::Cont
             state.trouble = None;
             let waiting = state.waiting.iter().take(BATCH);
             let batch = Batch::new(state.first(), state.since, config.offset, waiting);
-            state.sent = state.sent.max(batch.last());
             (!state.waiting.is_empty()).then_some(batch)
         };
         let Some(mut batch) = batch else {
@@ -347,6 +357,10 @@ async fn session(config: &NatsConfig, shared: &Shared, context: &jetstream::Cont
                 _ => break text,
             }
         };
+        {
+            let mut state = shared.lock();
+            state.sent = state.sent.max(batch.last());
+        }
         let mut headers = HeaderMap::new();
         let identity = format!("{}.{}.{}-{}", config.event, config.hall, batch.first, batch.last());
         headers.insert(header::NATS_MESSAGE_ID, identity.as_str());

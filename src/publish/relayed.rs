@@ -73,6 +73,10 @@ struct ClockForm {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct TableForm {
     round: u32,
+    #[serde(default)]
+    section: String,
+    #[serde(default)]
+    board: u32,
     game: u64,
     white: Player,
     black: Player,
@@ -125,10 +129,10 @@ impl Batch {
         self.updates.last().map(Relayed::about)
     }
 
-    /// The number of the last.
+    /// The number of the last; of the one before the first, where there is none.
     #[must_use]
     pub fn last(&self) -> u64 {
-        self.first + self.updates.len() as u64 - u64::from(!self.updates.is_empty())
+        (self.first + self.updates.len() as u64).saturating_sub(1)
     }
 
     /// The message.
@@ -194,6 +198,8 @@ impl Relayed {
             UpdateBody::Result(result) => Body::Result(*result),
             UpdateBody::Table(info) => Body::Table(Box::new(TableForm {
                 round: info.round,
+                section: info.section.clone(),
+                board: info.board,
                 game: info.game,
                 white: info.white.clone(),
                 black: info.black.clone(),
@@ -230,6 +236,8 @@ impl Relayed {
             Body::Result(result) => UpdateBody::Result(result),
             Body::Table(form) => UpdateBody::Table(Box::new(TableInfo {
                 round: form.round,
+                section: form.section,
+                board: form.board,
                 game: form.game,
                 white: form.white,
                 black: form.black,
@@ -307,6 +315,8 @@ mod tests {
         };
         let mut info = TableInfo {
             round: 3,
+            section: "b".to_owned(),
+            board: 4,
             game: 7,
             white: Player { fide_id: Some(1), ..Player::named("Другая, Анна") },
             start: before,

@@ -185,9 +185,7 @@ impl Bound {
             tls: config.tls.as_ref().map(listen::tls).transpose()?,
         })
     }
-}
 
-impl Bound {
     /// The same port at `::1`: to some programs `localhost` is that. Where it cannot be had, clients get
     /// by with the one they have.
     fn on_the_other_loopback(&self) -> Option<Self> {

@@ -98,9 +98,16 @@ impl Eyes {
     pub(super) fn believe(&mut self, at: Timestamp, before: &Board, after: &Board) {
         for square in differing(before, after) {
             let (was, now) = (before.piece_at(square), after.piece_at(square));
-            self.since[usize::from(square)] = at;
-            self.trace.push_back(Seen { at, square, was, now, dumped: true });
+            self.note(Seen { at, square, was, now, dumped: true });
         }
+    }
+
+    fn note(&mut self, seen: Seen) {
+        self.since[usize::from(seen.square)] = seen.at;
+        if self.trace.len() == TRACE {
+            self.trace.pop_front();
+        }
+        self.trace.push_back(seen);
     }
 
     /// The game square of a device's square.
@@ -125,11 +132,7 @@ impl Eyes {
         if matches!(content, Content::ResultPiece(_)) {
             self.result_piece = Some(content);
         }
-        self.since[usize::from(game)] = at;
-        if self.trace.len() == TRACE {
-            self.trace.pop_front();
-        }
-        self.trace.push_back(Seen { at, square: game, was, now, dumped: self.dumping });
+        self.note(Seen { at, square: game, was, now, dumped: self.dumping });
         self.refresh(game);
         Some(Change { square: game, was, now })
     }

@@ -194,15 +194,15 @@ impl Track {
 
     /// The board is not explained for long: a gap if some legal sequence could be it, else a
     /// difference.
-    pub(super) fn gap_or_differ(&mut self, at: Timestamp, squares: Vec<SquareDiff>, out: &mut Vec<Finding>) {
+    pub(super) fn gap_or_differ(&mut self, squares: Vec<SquareDiff>, out: &mut Vec<Finding>) {
         if self.gap.open_since.is_some() {
-            self.tell_gap(at, out);
+            self.tell_gap(out);
         } else {
             self.tell_differ(squares, out);
         }
     }
 
-    fn tell_gap(&mut self, _at: Timestamp, out: &mut Vec<Finding>) {
+    fn tell_gap(&mut self, out: &mut Vec<Finding>) {
         if std::mem::replace(&mut self.gap.said, true) {
             return;
         }
@@ -234,7 +234,7 @@ impl Track {
             return;
         }
         if !self.bridge(at, PlySource::Bridged, out) {
-            self.tell_gap(at, out);
+            self.tell_gap(out);
         }
     }
 
@@ -244,7 +244,6 @@ impl Track {
         if self.ending.closed || !self.setup.armed || !self.held.is_empty() {
             return;
         }
-        let rotated = self.eyes.rotated;
         // The dump may have come before the memory did.
         let shadow = match (&self.gap.seen_before, self.gap.open_since) {
             (Some(board), Some(_)) => (**board).clone(),
@@ -256,18 +255,12 @@ impl Track {
         let mut memory = if begins && self.line.count > 0 {
             // It tells the plies that are known once more. Read as news, they could look like men
             // going back and forth.
-            match self.whole_game(events) {
-                Some(game) => game,
-                None => return,
-            }
+            let Some(game) = self.whole_game(events) else { return };
+            game
         } else {
-            self.read_on(&shadow, events, rotated)
+            let on = self.read_on(&shadow, events);
+            if on.whole { on } else { self.whole_game(events).unwrap_or(on) }
         };
-        if !memory.whole
-            && let Some(game) = self.whole_game(events)
-        {
-            memory = game;
-        }
         if memory.line.is_empty() {
             return;
         }
@@ -288,7 +281,8 @@ impl Track {
 
     /// What a memory tells that follows what was seen: after the plies that are still open, or without them
     /// (the hand that made the last went on, in a way that no open ply foretold).
-    fn read_on(&self, shadow: &Board, events: &[RecoveredEvent], rotated: bool) -> memory::Memory {
+    fn read_on(&self, shadow: &Board, events: &[RecoveredEvent]) -> memory::Memory {
+        let rotated = self.eyes.rotated;
         let open: Vec<shakmaty::Move> =
             self.threads[0].open.iter().map_while(super::threads::Open::step).collect();
         let base = &self.line.base;

@@ -3,8 +3,8 @@
 //!
 //! A ply's man was read off its square, and then: on the other; or the other was covered there before
 //! the scan came round; or it went on, or was taken in passing, within one scan. A line is judged
-//! whole (`tally`); the cleanest beginning is looked at first, and the cheapest lines are kept, so
-//! that one can see how much worse the next best story is.
+//! whole (`tally`): all beginnings of one length are compared, and the cleanest of each kind go on; the
+//! cheapest lines are kept, so that one can see how much worse the next best story is.
 
 use shakmaty::{Bitboard, Move, Piece, Role, Square, attacks};
 
@@ -27,8 +27,8 @@ const OF_A_KIND: usize = 5;
 const KEPT: usize = 12;
 /// What was read so much earlier than a ply can have been made may still follow it, in ms.
 const SLACK: i64 = 80;
-/// No hand makes a ply in less, in ms.
-const QUICKEST: i64 = 80;
+/// Two plies are not made closer together, in ms.
+const SPACING: i64 = 80;
 /// The next hand takes a man so long after he stood, in a hurry, in ms.
 const TAKEN: i64 = 200;
 /// Arrivals of one man on one square that are tried.
@@ -45,8 +45,6 @@ pub(super) struct Story {
 #[derive(Debug, Default)]
 pub(super) struct Stories {
     pub(super) all: Vec<Story>,
-    /// Not everything was looked at.
-    pub(super) cut: bool,
 }
 
 impl Stories {
@@ -242,7 +240,7 @@ impl Search<'_, '_> {
     fn candidates(&self, position: &Position, cursor: Timestamp) -> Vec<Candidate> {
         let turn = position.turn();
         let board = position.board();
-        let next = cursor.plus(QUICKEST);
+        let next = cursor.plus(SPACING);
         let mut found = Vec::new();
         for m in position.legal_moves() {
             let from = origin(m);
@@ -270,7 +268,7 @@ impl Search<'_, '_> {
                 }
             }
             let lifted = board.piece_at(from).and_then(|man| self.gone_at(from, man, cursor));
-            let cursor_after = lifted.map_or(next, |lifted| next.max(lifted.plus(QUICKEST - STALE)));
+            let cursor_after = lifted.map_or(next, |lifted| next.max(lifted.plus(SPACING - STALE)));
             if self.landed.contains(to) {
                 // Another man stands there already.
                 let covered = self
@@ -330,7 +328,7 @@ impl Search<'_, '_> {
         let on = if piece.role == Role::Pawn { on | pawn_pushes(to, piece) } else { on };
         let next = (on & self.landed).into_iter().filter(|square| *square != to);
         let read =
-            next.filter_map(|square| self.arrivals(square, piece, cursor.plus(QUICKEST)).next()).min()?;
+            next.filter_map(|square| self.arrivals(square, piece, cursor.plus(SPACING)).next()).min()?;
         Some((read, PASSED))
     }
 

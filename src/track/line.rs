@@ -1,7 +1,7 @@
 //! The line of plies as the tracker keeps it: compact, since a hall holds hundreds of tables.
 //!
 //! Confirmed plies are kept as moves only; positions are played out again when a person corrects
-//! something. The open plies, which may still change, carry their positions (see `readings`).
+//! something. The open plies, which may still change, carry their positions (see `threads`).
 
 use std::collections::VecDeque;
 

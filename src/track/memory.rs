@@ -160,14 +160,10 @@ impl Reader {
     }
 }
 
-fn differing(a: &Board, b: &Board) -> usize {
-    shakmaty::Square::ALL.into_iter().filter(|square| a.piece_at(*square) != b.piece_at(*square)).count()
-}
-
 /// The one legal move that leads from the position to the board. There is never more than one:
 /// two moves that leave the same board are the same.
 fn single(position: &Position, board: &Board) -> Option<(Move, Position)> {
-    if differing(position.board(), board) > SQUARES_PER_PLY {
+    if super::eyes::differing(position.board(), board).count() > SQUARES_PER_PLY {
         return None;
     }
     position
@@ -185,7 +181,7 @@ fn sequences(
     path: &mut Vec<Move>,
     found: &mut Vec<Vec<Move>>,
 ) {
-    if differing(position.board(), board) > SQUARES_PER_PLY * plies || found.len() > 1 {
+    if super::eyes::differing(position.board(), board).count() > SQUARES_PER_PLY * plies || found.len() > 1 {
         return;
     }
     if plies == 0 {

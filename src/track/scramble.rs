@@ -3,7 +3,7 @@
 //!
 //! In a calm game the reading of one change after the other (`threads`) is enough. When a reply
 //! stands before the press is heard, or presses pile up, no moment shows a whole position; then all
-//! lines that the readings bear out are compared (`lattice`, `ledger`), those plies included that
+//! lines that the readings bear out are compared (`lattice`, `tally`), those plies included that
 //! were confirmed a moment ago, since what is read now may still be theirs.
 
 use super::{
@@ -12,15 +12,13 @@ use super::{
     lattice::{self, Question, Stories, Story, search},
     ledger::{LONGEST, Ledger, PLY, Pressed, STALE, Tried},
     line::{Made, Step},
-    press::{SCAN, SKEW},
+    press::{BRISK, SCAN, SKEW},
     threads::Open,
 };
 use crate::record::{PlySource, Position, Timestamp};
 
 /// Plies confirmed so long ago have been read to the end, in ms.
 const PAST: i64 = 3_000;
-/// Plies that follow one another faster than this are a scramble, in ms.
-const BRISK: i64 = 650;
 /// A story replaces the line if it is better by this.
 const BETTER: u32 = 3;
 /// A line that costs no more than this beside its plies is not weighed anew at each change.
@@ -35,7 +33,7 @@ const FOLLOWED: usize = 3;
 /// … and so long after it, in ms …
 const AGED: i64 = 1_000;
 /// … or nothing for so long, in ms.
-const CALM: i64 = 900;
+const RESTING: i64 = 900;
 
 /// A look at all stories.
 pub(super) struct Look {
@@ -127,7 +125,7 @@ impl Track {
     pub(super) fn too_soon(&self, plies: usize, now: Timestamp) -> bool {
         self.hasty(now)
             && (self.threads[0].open.len() < plies + FOLLOWED || self.fresh(plies, now))
-            && now.since(self.last_change) < CALM
+            && now.since(self.last_change) < RESTING
             && self.brisk()
     }
 
@@ -234,7 +232,7 @@ impl Track {
                 .zip(&self.threads[0].open)
                 .take(plies)
                 .all(|(a, b)| b.step() == Some(a.m));
-        Some(as_told && !look.stories.cut && look.stories.lead().is_none_or(|lead| lead >= SURE))
+        Some(as_told && look.stories.lead().is_none_or(|lead| lead >= SURE))
     }
 }
 

@@ -60,6 +60,9 @@ const PRESS_DUE: i64 = 1_600;
 /// What was read was so old at the most, unless the line was busy, in ms.
 const SCANNED: i64 = 258;
 
+/// Alignments that are made in one search at the most.
+const MOST: usize = 65_527;
+
 const LONG_AGO: Timestamp = Timestamp::from_millis(i64::MIN / 2);
 
 /// What became of a ply in a line.
@@ -74,7 +77,7 @@ struct Fate {
 /// The alignments of a line's squares, by their numbers in [`Tally`].
 #[derive(Clone, Debug)]
 pub(super) struct Sheet {
-    aligned: [u16; 64],
+    aligned: [u32; 64],
     /// Squares that count.
     active: Bitboard,
 }
@@ -113,24 +116,24 @@ impl<'a, 'b> Tally<'a, 'b> {
         (1..=line.len()).fold(bare.clone(), |sheet, plies| self.extend(&sheet, &line[..plies]))
     }
 
-    fn align(&mut self, square: Square, line: &[&Tried]) -> u16 {
+    fn align(&mut self, square: Square, line: &[&Tried]) -> u32 {
         let mut contents = Contents::new(self.root.board().piece_at(square));
         for (ply, tried) in line.iter().enumerate() {
             let content = tried.after.board().piece_at(square);
             contents.add(Brought { content, ply, m: Some(tried.m), at: tried.at });
         }
-        let index = self.aligned.len().min(usize::from(u16::MAX)) as u16;
+        let index = self.aligned.len() as u32;
         self.aligned.push(align(self.ledger, square, &contents));
         index
     }
 
     fn of(&self, sheet: &Sheet, square: Square) -> &Aligned {
-        &self.aligned[usize::from(sheet.aligned[usize::from(square)])]
+        &self.aligned[sheet.aligned[usize::from(square)] as usize]
     }
 
-    /// There is room for no more alignments.
+    /// So much was looked at that the search ends.
     pub(super) fn full(&self) -> bool {
-        self.aligned.len() >= usize::from(u16::MAX) - 8
+        self.aligned.len() >= MOST
     }
 
     /// What this line costs.

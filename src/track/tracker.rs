@@ -479,7 +479,7 @@ impl Track {
             self.name_released(out);
         }
         if !self.said.differ && self.long_at(since) <= at {
-            self.differs_long(at, out);
+            self.differs_long(out);
         }
     }
 

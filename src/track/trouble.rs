@@ -143,7 +143,7 @@ impl Track {
     }
 
     /// The board is unexplained for long.
-    pub(super) fn differs_long(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+    pub(super) fn differs_long(&mut self, out: &mut Vec<Finding>) {
         self.said.differ = true; // weighed; taken back below when there is nothing to say
         if self.threads.len() > 1 || !self.held.is_empty() {
             return;
@@ -173,8 +173,14 @@ impl Track {
         }
         let squares = self.eyes.name(diff, tip.board());
         self.said.differ = false;
-        self.gap_or_differ(at, squares, out);
+        self.gap_or_differ(squares, out);
         self.said.differ = true;
+    }
+
+    /// Squares that differ since before the last confirmed ply.
+    pub(super) fn old_differences(&self) -> Bitboard {
+        let began = self.line.base_at;
+        self.diff().into_iter().filter(|square| self.eyes.since[usize::from(*square)] < began).collect()
     }
 
     /// The position before the last open ply, which the same hand may be changing yet.

@@ -37,6 +37,20 @@ test('a token link signs in once and leaves the address; a wrong one is refused 
   await mock.close();
 });
 
+test("the daemon's own trouble stands above every view until it is over", async () => {
+  const mock = new Mock({ boards: 2 });
+  const { page } = await open(mock, { offlineIsFine: true });
+  const bar = page.locator('.trouble-bar');
+  assert.equal(await bar.isVisible(), false);
+  mock.trouble = 'the journal cannot be written: no space left';
+  await until(async () => (await bar.isVisible()) && /no space left/.test(await bar.textContent()), 'it is said');
+  await accessible(page, 'trouble');
+  mock.trouble = null;
+  await until(async () => !(await bar.isVisible()), 'and it goes away by itself');
+  await done(page);
+  await mock.close();
+});
+
 test('an alert comes, is seen, its trace opened, and resolved with a note', async () => {
   const mock = new Mock({ boards: 4 });
   mock.trace = (n) => ({ table: n, touches: touches() });

@@ -205,7 +205,11 @@ export class Mock {
     response.setHeader('Content-Security-Policy', `default-src 'self'; frame-ancestors ${pathname === '/embed' ? '*' : "'none'"}`);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     const json = (code, body) => { response.statusCode = code; response.setHeader('Content-Type', 'application/json'); response.end(JSON.stringify(body)); };
-    if (desk && pathname === '/readyz') return json(200, {});
+    if (desk && pathname === '/readyz') {
+      if (this.trouble) return json(503, { title: 'not ready', status: 503, detail: this.trouble });
+      response.setHeader('Content-Type', 'text/plain; charset=utf-8');
+      return response.end('ready\n');
+    }
     if (desk && pathname.startsWith('/api/')) {
       let body = '';
       for await (const part of request) body += part;

@@ -15,7 +15,10 @@ use arbiterd::{
 };
 use serde_json::Value;
 
-use crate::support::daemon::{Daemon, http_get, moves};
+use crate::support::{
+    acceptance::{difference, needed},
+    daemon::{Daemon, http_get, moves},
+};
 
 const ON_THE_CHAIN: usize = 10;
 const ALONE: usize = 8;
@@ -187,7 +190,9 @@ fn eighteen_games_are_right_on_damaged_lines_with_three_cables_pulled() {
         let code = alert["code"].as_str().expect("a code");
         *counts.entry(code).or_default() += 1;
         let index = alert["table"].as_u64().expect("a table") as usize - 1;
-        if !needed(code, alert, dark.contains_key(&index)) {
+        let known = alert["severity"] == "log"
+            || needed(code, alert["state"] == "cleared", dark.contains_key(&index));
+        if !known {
             needless.push(format!(
                 "table {}: not needed: {code} ({}, {}, {}) at ply {}: {} {}",
                 index + 1,
@@ -219,15 +224,8 @@ fn check_game(
     faults: &mut Vec<String>,
 ) {
     let number = index + 1;
-    let (found, wanted) = (moves(table), game.uci());
-    if found != wanted {
-        let at = found.iter().zip(&wanted).take_while(|(found, wanted)| found == wanted).count();
-        faults.push(format!(
-            "table {number}: wrong from ply {at} of {}: {:?} instead of {:?}; in the dark: {dark:?}",
-            wanted.len(),
-            &found[at..found.len().min(at + 4)],
-            &wanted[at..wanted.len().min(at + 4)],
-        ));
+    if let Some(how) = difference(&moves(table), &game.uci()) {
+        faults.push(format!("table {number}: {how}; in the dark: {dark:?}"));
     }
     if game.result.is_some()
         && table["result"]["value"] != game.result.map(arbiterd::record::GameResult::word).unwrap_or_default()
@@ -241,36 +239,4 @@ fn check_game(
             faults.push(format!("table {number}: ply {ply} was played in the dark and is {source:?}"));
         }
     }
-}
-
-/// What an arbiter or operator has to know of such a hall.
-fn needed(code: &str, alert: &Value, pulled: bool) -> bool {
-    // How games end, and that the clocks are stopped then.
-    let ends = ["checkmate", "stalemate", "result-signal", "result-missing", "clock-paused"];
-    // What these hands really do: forgotten presses, pieces set on a wrong square first, the rook first,
-    // pieces put right, analysis after the end.
-    let hands = [
-        "clock-not-pressed",
-        "claim-right-lost",
-        "two-hands-suspected",
-        "released-piece-moved",
-        "castling-rook-first",
-        "promotion-piece-swapped",
-        "touch-obligation",
-        "touch-move-violation",
-        "press-before-release",
-        "illegal-move-pending",
-        "activity-while-paused",
-        "activity-after-end",
-    ];
-    // What a pulled cable did.
-    let cable = ["board-offline", "gap-recovered"];
-    // True for the moment, and gone by itself: kings on the wrong squares first (one time in a hundred), a
-    // piece that the slow scan sees a moment after the press, a man that stood on a wrong square for seconds.
-    let passing = ["result-conflict", "piece-missing", "position-mismatch"];
-    ends.contains(&code)
-        || hands.contains(&code)
-        || (pulled && cable.contains(&code))
-        || (passing.contains(&code) && alert["state"] == "cleared")
-        || alert["severity"] == "log"
 }

@@ -320,20 +320,28 @@ async fn a_server_that_was_away_and_halls_that_start_again_lose_and_repeat_nothi
     let address = first.public().expect("a public listener");
     until_same(&first, &halls).await;
     let viewer = Viewer::of(&first);
-    halls.iter_mut().for_each(|hall| hall.play(100));
+    for hall in &mut halls {
+        hall.play(100);
+    }
     until_same(&first, &halls).await;
     server.kill();
     for _ in 0..20 {
-        halls.iter_mut().for_each(|hall| hall.play(15));
+        for hall in &mut halls {
+            hall.play(15);
+        }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     // Away while the server is away, and back before it: from its journal.
     halls[0].restart();
     server.run();
-    halls.iter_mut().for_each(|hall| hall.play(30));
+    for hall in &mut halls {
+        hall.play(30);
+    }
     until_same(&first, &halls).await;
     halls[1].restart();
-    halls.iter_mut().for_each(|hall| hall.play(30));
+    for hall in &mut halls {
+        hall.play(30);
+    }
     let seq = until_same(&first, &halls).await;
     assert_eq!(seq, counted(&halls), "each update once");
     viewer.ends(seq, &halls).await;
@@ -362,21 +370,27 @@ async fn a_hall_whose_line_breaks_or_falls_silent_loses_and_repeats_nothing() {
     let viewer = Viewer::of(&relay);
     for silent in [false, true] {
         // It goes down while there is much on it.
-        halls.iter_mut().for_each(|hall| hall.play(200));
+        for hall in &mut halls {
+            hall.play(200);
+        }
         if silent {
-            line.hush()
+            line.hush();
         } else {
-            line.cut()
+            line.cut();
         }
         for _ in 0..seconds * 20 {
-            halls.iter_mut().for_each(|hall| hall.play(plays));
+            for hall in &mut halls {
+                hall.play(plays);
+            }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         // The other hall's games are seen meanwhile, and what is missing waits.
         until_same_of(&relay, &halls, 1).await;
         assert!(halls[0].nats.status()["waiting"].as_u64() > Some(0));
         line.mend();
-        halls.iter_mut().for_each(|hall| hall.play(20));
+        for hall in &mut halls {
+            hall.play(20);
+        }
         until_same(&relay, &halls).await;
     }
     let seq = until_same(&relay, &halls).await;

@@ -22,7 +22,7 @@ use reader::{Faults, Section};
 
 use crate::{
     daemon::Settings,
-    event::Player,
+    event::{Player, is_word},
     hall::{BoardKey, EventSetup, MAX_TABLES, RoundSetup, SectionSetup, TableId, TableSetup},
     laws::{Editions, TimeControl},
     link::{Make, Mode, PortConfig},
@@ -129,13 +129,8 @@ fn files(mut settings: Settings, root: &mut Section<'_>, folder: &Path, faults: 
 fn event(root: &mut Section<'_>, editions: &Editions, faults: &mut Faults) -> EventSetup {
     let mut event = EventSetup::default();
     let Some(mut section) = root.section("event", faults) else { return event };
-    let word = |text: &str| {
-        let fits = !text.is_empty()
-            && text.len() <= 64
-            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-        fits.then(|| text.to_owned())
-    };
-    let id = section.parsed("id", "a short word of letters, digits and dashes", faults, word);
+    let word = |text: &str| is_word(text).then(|| text.to_owned());
+    let id = section.parsed("id", "a short word of letters, digits, - and _", faults, word);
     event.id = id.unwrap_or_default();
     event.name = section.text("name", faults).unwrap_or_default();
     event.site = section.text("site", faults).unwrap_or_default();

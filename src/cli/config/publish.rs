@@ -49,12 +49,8 @@ fn nats(mut section: Section<'_>, event: &str, publish: &mut PublishConfig, faul
     let url = section.parsed("url", "an address such as \"nats://127.0.0.1:4222\"", faults, |text| {
         (text.starts_with("nats://") || text.starts_with("tls://")).then(|| text.to_owned())
     });
-    let hall = section.parsed("hall", "a short word of letters, digits and dashes", faults, |text| {
-        let fits = !text.is_empty()
-            && text.len() <= 64
-            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-        fits.then(|| text.to_owned())
-    });
+    let word = |text: &str| crate::event::is_word(text).then(|| text.to_owned());
+    let hall = section.parsed("hall", "a short word of letters, digits, - and _", faults, word);
     let offset_tables = section.number("table_offset", 0..=100_000, faults).unwrap_or_default();
     section.finish(faults);
     if event.is_empty() {

@@ -5,9 +5,9 @@ use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 use shakmaty::{CastlingMode, Color, Square, san::SanPlus, uci::UciMove};
 
-use super::{Outcome, Run, TABLE, form::hex, letter};
+use super::{Outcome, Run, TABLE, letter};
 use crate::{
-    hall::{Command, Hall, InputBody, OptionsSetup, TableId, TableSetup, UpdateBody},
+    hall::{Command, Hall, InputBody, TableId, TableSetup, UpdateBody},
     laws::{Code, Entry},
     record::{GameResult, Position, Timestamp, pgn},
     wire::{BoardIdentity, BoardSquare, ClockSide, ClockState, Content, LinkEvent, Observation, Squares},
@@ -140,7 +140,7 @@ impl Run {
                     let table = TableId(value["board"].as_u64().unwrap_or(1) as u32);
                     let result: GameResult = serde_json::from_value(value["result"].clone())?;
                     if table != TABLE {
-                        let other = TableSetup { table, board: None, ..Self::plain_table() };
+                        let other = TableSetup { table, ..Self::plain_table() };
                         self.command(at, Command::Table { table: other });
                     }
                     self.command(at, Command::Entry { table, entry: Entry::Result { result } });
@@ -156,20 +156,6 @@ impl Run {
             }
         }
         Ok(())
-    }
-
-    fn plain_table() -> TableSetup {
-        TableSetup {
-            table: TABLE,
-            board: None,
-            white: crate::event::Player::default(),
-            black: crate::event::Player::default(),
-            start: Position::default(),
-            profile: None,
-            time_control: None,
-            tags: crate::record::Tags::default(),
-            options: OptionsSetup::default(),
-        }
     }
 
     /// Forgets the hall and folds it anew from the inputs as the journal would hold them.
@@ -277,4 +263,17 @@ impl Run {
             by_time[at.millis().to_string()] = json!(moves);
         }
     }
+}
+
+/// Bytes as pairs of hex digits; blanks between them are nothing.
+fn hex(text: &str) -> anyhow::Result<Vec<u8>> {
+    let digits: Vec<u32> = text
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .map(|c| c.to_digit(16).context("expected hex digits"))
+        .collect::<anyhow::Result<_>>()?;
+    if !digits.len().is_multiple_of(2) {
+        bail!("expected pairs of hex digits");
+    }
+    Ok(digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect())
 }

@@ -1,6 +1,5 @@
 //! What a line of a scenario file may say.
 
-use anyhow::{Context, bail};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -66,15 +65,4 @@ pub(super) struct Event {
     pub(super) t: i64,
     #[serde(flatten)]
     pub(super) what: Map<String, Value>,
-}
-pub(super) fn hex(text: &str) -> anyhow::Result<Vec<u8>> {
-    let digits: Vec<u32> = text
-        .chars()
-        .filter(|c| !c.is_whitespace())
-        .map(|c| c.to_digit(16).context("expected hex digits"))
-        .collect::<anyhow::Result<_>>()?;
-    if !digits.len().is_multiple_of(2) {
-        bail!("expected pairs of hex digits");
-    }
-    Ok(digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect())
 }

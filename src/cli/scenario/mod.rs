@@ -120,14 +120,10 @@ impl Run {
             (Some(word), None) => serde_json::from_value(json!(word)).context("setup.draw_agreement")?,
         };
         let table = TableSetup {
-            table: TABLE,
             board: Some(run.board.clone()),
-            white: crate::event::Player::default(),
-            black: crate::event::Player::default(),
             start,
             profile: Some(scenario.profile.clone()).filter(|profile| !profile.is_empty()),
             time_control: setup.tc.clone(),
-            tags: crate::record::Tags::default(),
             options: OptionsSetup {
                 completed: setup.completed.0,
                 illegal: setup.illegal.0,
@@ -135,6 +131,7 @@ impl Run {
                 draw_agreement,
                 ..setup.options.clone()
             },
+            ..Self::plain_table()
         };
         if let Some(profile) = &table.profile {
             crate::laws::Profile::load(profile).context("profile")?;
@@ -151,6 +148,21 @@ impl Run {
             run.observe(begin, Observation::Dump(run.squares));
         }
         Ok(run)
+    }
+
+    /// A table of which nothing is known.
+    fn plain_table() -> TableSetup {
+        TableSetup {
+            table: TABLE,
+            board: None,
+            white: crate::event::Player::default(),
+            black: crate::event::Player::default(),
+            start: Position::default(),
+            profile: None,
+            time_control: None,
+            tags: crate::record::Tags::default(),
+            options: OptionsSetup::default(),
+        }
     }
 
     fn play(mut self, scenario: &Scenario) -> anyhow::Result<Value> {
@@ -184,11 +196,15 @@ impl Run {
     }
 
     fn input(&mut self, at: Timestamp, body: InputBody) {
+        self.take(at, body);
+        self.answer_questions(at);
+    }
+
+    fn take(&mut self, at: Timestamp, body: InputBody) {
         let input = Input { at, body };
         let updates = self.hall.apply(&input);
         self.inputs.push(input);
         self.note(updates);
-        self.answer_questions(at);
     }
 
     /// Answers long mate questions at once: a scenario has all the time there is.
@@ -197,10 +213,7 @@ impl Run {
             let verdict = question.answer();
             let body =
                 InputBody::Mate { table: question.table, fen: question.fen, side: question.side, verdict };
-            let input = Input { at, body };
-            let updates = self.hall.apply(&input);
-            self.inputs.push(input);
-            self.note(updates);
+            self.take(at, body);
         }
     }
 

@@ -95,6 +95,7 @@ impl Run {
         if running.is_empty() { "finished" } else { "live" }
     }
 }
+
 fn alert_line(at: i64, alert: &Alert) -> Value {
     let mut line = json!(alert);
     line["side"] = json!(alert.side.map(letter));

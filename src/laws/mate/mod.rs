@@ -12,7 +12,7 @@
 //! | --- | --- | --- |
 //! | `solve` | the game is over; one legal move only, again and again | no |
 //! | `material` | no mate exists with these men | no |
-//! | `closed`, `closed::stuck` | what each man can ever reach, but by moves that end the play, leaves no room for a mate | no |
+//! | `closed` | what each man can ever reach, but by moves that end the play, leaves no room for a mate | no |
 //! | `dive`, `guide`, `weights` | short guided search, no memory: a few dozen positions for most games | yes |
 //! | `space`, `rank` | the reachable positions, best first, exactly remembered, `closed` cutting inside | both |
 //!

@@ -60,13 +60,13 @@ impl Past {
 
     pub(crate) fn round(&self, round: u32, view: &View) -> BTreeMap<TableId, RoundGame> {
         let mut games = self.rounds.get(&round).cloned().unwrap_or_default();
-        games.extend(self.present(round, view).map(|(place, table)| (place, present(table))));
+        games.extend(self.present(round, view).map(|(place, table)| (place, as_round_game(table))));
         games
     }
 
     pub(crate) fn game(&self, round: u32, table: TableId, view: &View) -> Option<RoundGame> {
         let here = self.present(round, view).find(|(place, _)| *place == table);
-        here.map(|(_, table)| present(table)).or_else(|| self.rounds.get(&round)?.get(&table).cloned())
+        here.map(|(_, table)| as_round_game(table)).or_else(|| self.rounds.get(&round)?.get(&table).cloned())
     }
 
     pub(crate) fn rounds(&self, view: &View) -> Vec<u32> {
@@ -76,7 +76,7 @@ impl Past {
     }
 }
 
-fn present(table: &TableView) -> RoundGame {
+fn as_round_game(table: &TableView) -> RoundGame {
     RoundGame {
         info: Arc::new(table.info.clone()),
         game: Arc::new(table.game.clone()),

@@ -129,9 +129,8 @@ impl Follow {
 
 impl Setup {
     /// The moves since the position, and whether one more waits for the board to stand still.
-    fn moves(&mut self, table: &TableView, still: bool, told: &[String]) -> (Vec<String>, bool) {
+    fn moves(&mut self, table: &TableView, still: bool, mut told: &[String]) -> (Vec<String>, bool) {
         let (game, plies) = (table.info.game, &table.game.plies);
-        let mut told = told;
         if self.base.is_none_or(|(of, index)| of != game || index > plies.len()) {
             told = &[];
             let floor = if self.floor.0 == game { self.floor.1.min(plies.len()) } else { 0 };

@@ -1,9 +1,9 @@
 //! What stood on the board when a press belongs to no ply: nothing, an irregular move, or a ply that the squares
 //! told too late.
 
-use shakmaty::{Bitboard, Board, Move, uci::UciMove};
+use shakmaty::{Board, Move, uci::UciMove};
 
-use super::{Held, Press, SCAN, Target};
+use super::{Held, Press, Target};
 use crate::{
     record::{PlySource, Position, Timestamp},
     track::{
@@ -16,29 +16,6 @@ use crate::{
 };
 
 impl Track {
-    /// Squares beside the last ply on which a wrong man stands since it was made, and stood at the
-    /// press, by the scan: what comes later is another hand's (the reply, kings on their way to the
-    /// centre).
-    pub(super) fn disturbed(&self, pressed: Timestamp) -> Bitboard {
-        let diff = self.diff();
-        let wrong = diff & !self.eyes.empty();
-        if wrong.is_empty() {
-            return wrong;
-        }
-        // The reply may be on its way: a man of the next side was put down.
-        let next = self.tip().turn();
-        let theirs = wrong & self.eyes.board.by_color(next);
-        if theirs == wrong && theirs.count() <= 2 {
-            return Bitboard::EMPTY;
-        }
-        let began = self.line.base_at;
-        let since = |square| self.eyes.since[usize::from(square)];
-        if wrong.into_iter().all(|square| since(square) <= began || since(square) > pressed.plus(SCAN)) {
-            return Bitboard::EMPTY;
-        }
-        diff
-    }
-
     /// No ply explains the press: looks harder, then says what stands there.
     pub(super) fn judge(&mut self, press: &Press, now: Timestamp, out: &mut Vec<Finding>) {
         if self.held.is_empty() && self.threads.len() == 1 && self.look_harder(now, out) {
@@ -177,12 +154,6 @@ impl Track {
         }
         self.add_ply(m, &tip, out);
         true
-    }
-
-    /// Squares that differ since before the last confirmed ply.
-    pub(in crate::track) fn old_differences(&self) -> Bitboard {
-        let began = self.line.base_at;
-        self.diff().into_iter().filter(|square| self.eyes.since[usize::from(*square)] < began).collect()
     }
 }
 

@@ -45,7 +45,7 @@ const PATIENCE: i64 = 4_000;
 /// … and is looked at again after so long, in ms.
 const AGAIN: i64 = 300;
 /// Presses that follow one another faster than this are a scramble's, in ms.
-const BRISK: i64 = 650;
+pub(super) const BRISK: i64 = 650;
 /// Presses that wait at the most.
 const WAITING: usize = 32;
 
@@ -140,7 +140,7 @@ impl Presses {
         self.last == Some(at)
     }
 
-    /// The position before the illegal move stands again: nothing waits any more.
+    /// The position before the illegal move stands again: presses that named the wrong side were its.
     pub(super) fn restored(&mut self) {
         self.wrong = 0;
     }
@@ -359,5 +359,28 @@ impl Track {
             self.tell_differ(squares, out);
         }
         self.suspect(press.at, out);
+    }
+
+    /// Squares beside the last ply on which a wrong man stands since it was made, and stood at the
+    /// press, by the scan: what comes later is another hand's (the reply, kings on their way to the
+    /// centre).
+    fn disturbed(&self, pressed: Timestamp) -> Bitboard {
+        let diff = self.diff();
+        let wrong = diff & !self.eyes.empty();
+        if wrong.is_empty() {
+            return wrong;
+        }
+        // The reply may be on its way: a man of the next side was put down.
+        let next = self.tip().turn();
+        let theirs = wrong & self.eyes.board.by_color(next);
+        if theirs == wrong && theirs.count() <= 2 {
+            return Bitboard::EMPTY;
+        }
+        let began = self.line.base_at;
+        let since = |square| self.eyes.since[usize::from(square)];
+        if wrong.into_iter().all(|square| since(square) <= began || since(square) > pressed.plus(SCAN)) {
+            return Bitboard::EMPTY;
+        }
+        diff
     }
 }

@@ -1,5 +1,6 @@
 //! What several tests need: temporary folders, free ports, deadlines, the shared data if present.
 
+pub(crate) mod acceptance;
 pub(crate) mod daemon;
 pub(crate) mod follower;
 pub(crate) mod house;

@@ -2,6 +2,9 @@
 //!
 //! The sets are too large on purpose (checks, pins, tempo and crowding are ignored), so *mate is possible*
 //! means nothing here; *impossible* is a proof. The winner is White.
+//!
+//! `stuck`: moves after which nothing matters any more; `mated`: whether the sets leave room for a mate; `rooted`: the
+//! same proof after finding the men that never leave home.
 
 mod mated;
 mod rooted;

@@ -28,7 +28,7 @@ export class EventView {
 
   constructor(context) {
     this.context = context;
-    this.boards = el('ul', { class: 'results' });
+    this.boardList = el('ul', { class: 'results' });
     this.boardsText = el('p', { class: 'soft', role: 'status' });
     this.sections = el('ul', { class: 'results' });
     this.adjourned = el('ul', { class: 'results' });
@@ -39,10 +39,10 @@ export class EventView {
       el('div', { class: 'tools' }, el('a', { class: 'button', href: '#/round' }, icon('back'), el('span', { text: t('round-view') }))),
       el('h1', { text: t('event') }),
       el('div', { class: 'round-grid' },
-        box('boards', this.boardsText, el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': t('event.boards') }, this.boards)),
+        box('boards', this.boardsText, el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': t('event.boards') }, this.boardList)),
         this.sectionsBox, this.adjournedBox,
         context.may.round && box('berger', this.#berger())));
-    this.later = batch((kinds) => { if (kinds.includes('load')) this.load(); else this.refresh(); });
+    this.later = batch(() => this.load());
     this.unsubscribe = context.store.subscribe((kind) => {
       if (['snapshot', 'round', 'tables', 'table', 'board'].includes(kind)) this.later('load');
     });
@@ -66,7 +66,7 @@ export class EventView {
     const { store } = this.context;
     const free = this.#boards.filter((board) => board.table === null).length;
     setText(this.boardsText, this.#boards.length ? t('event.boards.count', { n: this.#boards.length, free }) : t('event.boards.none'));
-    redraw(this.boards, () => this.#boards.map((board) => this.#board(board)));
+    redraw(this.boardList, () => this.#boards.map((board) => this.#board(board)));
     const sections = store.round?.sections ?? [];
     this.sectionsBox.hidden = !sections.some((section) => section.id);
     fill(this.sections, sections.map((section) => this.#section(section)));

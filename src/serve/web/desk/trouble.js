@@ -14,8 +14,8 @@ export function troubleBar() {
     try {
       const answer = await fetch('/readyz', { cache: 'no-store' });
       // Read to its end in either case: a body left unread keeps its connection.
-      const said = await answer.json();
-      if (answer.status === 503) setText(why, said.detail ?? '');
+      const said = await answer.text();
+      if (answer.status === 503) setText(why, JSON.parse(said).detail ?? '');
       bar.hidden = answer.status !== 503;
     } catch { /* Without a connection the header says so. */ }
   };
