@@ -411,6 +411,14 @@ mod tests {
     }
 
     #[test]
+    fn what_no_clock_can_be_set_to_is_refused() {
+        for text in ["m7060", "90' + 61' per move", "9999999h/40", "9999999'/40", "90+3601"] {
+            assert!(text.parse::<TimeControl>().is_err(), "{text}");
+        }
+        assert_eq!("90' + 60' per move".parse::<TimeControl>().unwrap().extra(1), Extra::Increment(3600));
+    }
+
+    #[test]
     fn kept_as_the_text_people_know() {
         let tc: TimeControl = "40/5400+30:1800+30".parse().unwrap();
         assert_eq!(serde_json::to_string(&tc).unwrap(), r#""90'/40+30'+30\"""#);

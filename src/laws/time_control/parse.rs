@@ -2,6 +2,9 @@
 
 use super::{Extra, LONGEST, MINUTES_UP_TO, Period, TimeControl};
 
+/// What no clock adds for a move: more than an hour, in seconds.
+const LONGEST_EXTRA: u32 = 3601;
+
 /// PGN's form with the extensions of [`TimeControl`]'s display. In `mixed` reading small numbers
 /// are minutes, and what people mean by a slash between small numbers is left to [`human_form`].
 pub(super) fn pgn_form(text: &str, mixed: bool) -> Option<TimeControl> {
@@ -24,7 +27,7 @@ pub(super) fn pgn_form(text: &str, mixed: bool) -> Option<TimeControl> {
             Some(base) => (number(base)?, true),
             None => (number(base)?, false),
         };
-        if base > LONGEST || extra > 3600 || moves == Some(0) {
+        if base > LONGEST || extra >= LONGEST_EXTRA || moves == Some(0) {
             return None;
         }
         let small = mixed && !explicit && base <= MINUTES_UP_TO;
@@ -223,10 +226,10 @@ pub(super) fn human_form(text: &str) -> Result<TimeControl, &'static str> {
     for (index, term) in terms.iter().enumerate() {
         let Some((value, unit)) = term.time else { continue };
         let in_seconds = |unit| match unit {
-            Unit::Hours => value * 3600,
+            Unit::Hours => value.saturating_mul(3600),
             Unit::Seconds => value,
             Unit::None if value > MINUTES_UP_TO => value,
-            _ => value * 60,
+            _ => value.saturating_mul(60),
         };
         let last = index + 1 == terms.len();
         let explicit_rate = term.per_move || term.bronstein || term.delay;
@@ -237,9 +240,10 @@ pub(super) fn human_form(text: &str) -> Result<TimeControl, &'static str> {
             && periods.last().is_some_and(|period| period.moves.is_none());
         let bare_seconds = unit == Unit::Seconds && term.moves.is_none() && !periods.is_empty();
         if explicit_rate || bare_rate || bare_seconds {
-            let s = if unit == Unit::Minutes { value * 60 } else { value };
+            let s = if unit == Unit::Minutes { value.saturating_mul(60) } else { value };
             let extra = match s {
                 _ if rate.is_some() => return Err("it names two increments"),
+                LONGEST_EXTRA.. => return Err("an increment is longer than an hour"),
                 0 => Extra::None,
                 s if term.bronstein => Extra::Bronstein(s),
                 s if term.delay => Extra::Delay(s),
