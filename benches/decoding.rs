@@ -138,7 +138,11 @@ fn follow(truth: &PlayedGame, mut board: VirtualBoard) -> Outcome {
                 }
                 confirmed = count;
             }
-            Finding::Differ(_) | Finding::Gap { .. } | Finding::WrongStart(_) | Finding::Sideways
+            Finding::Differ(_)
+            | Finding::Gap(_)
+            | Finding::Rivals(_)
+            | Finding::WrongStart(_)
+            | Finding::Sideways
                 if at <= truth.ended_ms as i64 =>
             {
                 outcome.needs += 1;

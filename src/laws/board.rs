@@ -15,7 +15,7 @@ use super::{
 
 use crate::{
     record::{GameResult, ResultReason},
-    track::{Finding, Irregular, SquareDiff, SquareFault},
+    track::{Choice, Finding, Irregular, SquareDiff, SquareFault},
     wire::LinkEvent,
 };
 
@@ -28,6 +28,22 @@ const FLICKER: i64 = 6_000;
 
 fn squares(diffs: &[SquareDiff]) -> impl Iterator<Item = Square> {
     diffs.iter().map(|diff| diff.square)
+}
+
+/// Which of these lines was played?
+fn gap(choice: &Choice) -> Notice {
+    let lines: Vec<Vec<String>> =
+        choice.candidates.iter().map(|line| line.iter().map(ToString::to_string).collect()).collect();
+    Notice::new(Code::PositionGap)
+        .arg("count", lines.len() as u32)
+        .arg("move", (choice.index / 2 + 1) as u32)
+        .detail("candidates", json!(lines))
+        .detail("index", choice.index)
+        .detail("replaces", choice.replaces)
+        .advise(|advice| {
+            advice.restore_fen = Some(choice.last.fen());
+            advice.line = lines.into_iter().next().unwrap_or_default();
+        })
 }
 
 impl Referee {
@@ -53,7 +69,6 @@ impl Referee {
                     scene,
                     &[
                         Code::PositionMismatch,
-                        Code::PositionGap,
                         Code::PiecesDisplaced,
                         Code::PiecesRearranged,
                         Code::IllegalMovePending,
@@ -62,20 +77,20 @@ impl Referee {
                         Code::WaitingForStartPosition,
                     ],
                 );
+                self.desk.clear_key(scene, Code::PositionGap, "");
                 self.clear_incomplete(scene);
             }
-            Finding::Gap { last, candidates } => {
-                self.gap = Some(last.clone());
-                let lines: Vec<Vec<String>> =
-                    candidates.iter().map(|line| line.iter().map(ToString::to_string).collect()).collect();
-                let notice = Notice::new(Code::PositionGap)
-                    .arg("count", lines.len() as u32)
-                    .detail("candidates", json!(lines))
-                    .advise(|advice| {
-                        advice.restore_fen = Some(last.fen());
-                        advice.line = lines.into_iter().next().unwrap_or_default();
-                    });
+            Finding::Gap(choice) => {
+                self.gap = Some(choice.last.clone());
+                self.raise(scene, gap(choice));
+            }
+            Finding::Rivals(choice) => {
+                let notice = gap(choice).variant("rivals").severity(Severity::Look).key(choice.index);
                 self.raise(scene, notice);
+                let plies = (choice.index, choice.index + choice.replaces);
+                if !self.rivals.contains(&plies) {
+                    self.rivals.push(plies);
+                }
             }
             Finding::TakenBackAfterPress { index } => {
                 if self.over.is_none()
@@ -154,6 +169,24 @@ impl Referee {
         }
     }
 
+    /// Nothing that was found on the board holds any more.
+    pub(super) fn forget_board(&mut self, scene: &mut Scene<'_>) {
+        self.board_says(scene, &Finding::Agree);
+        self.gap = None;
+        self.rivals.clear();
+        self.desk.clear(
+            scene,
+            &[
+                Code::PositionGap,
+                Code::PieceMissing,
+                Code::SquareFlicker,
+                Code::WrongInitialPosition,
+                Code::BoardRotated,
+                Code::BoardSideways,
+            ],
+        );
+    }
+
     /// A fault that has its own alert already explains why board and position differ.
     fn explained(&self, scene: &Scene<'_>) -> bool {
         let len = scene.game.plies.len();
@@ -164,8 +197,8 @@ impl Referee {
                 Code::PromotionPieceMissing,
                 Code::PiecesRearranged,
                 Code::WrongInitialPosition,
-                Code::PositionGap,
             ])
+            || self.desk.live_key(Code::PositionGap, "")
     }
 
     /// 7.5.1: released, not pressed. Nothing is owed yet, and nobody may be warned.

@@ -253,6 +253,11 @@ impl Desk {
         self.entries.iter().rev().map(|entry| &entry.alert).find(|alert| alert.code == code && is_live(alert))
     }
 
+    /// Whether an alert of this code and key is live.
+    pub(super) fn live_key(&self, code: Code, key: &str) -> bool {
+        self.entries.iter().any(|entry| entry.alert.code == code && entry.key == key && is_live(&entry.alert))
+    }
+
     /// All live alerts, oldest first.
     pub(super) fn all_live(&self) -> impl Iterator<Item = &Alert> {
         self.entries.iter().map(|entry| &entry.alert).filter(|alert| is_live(alert))

@@ -43,6 +43,12 @@ impl Referee {
         self.recount(game);
         self.desk.clear(scene, &[Code::IllegalMovePending]);
         self.unexplained.clear();
+        if matches!(cause, Cause::Revised | Cause::Corrected) {
+            // What is told anew there has been decided.
+            for (first, _) in self.rivals.extract_if(.., |(_, end)| *end > from) {
+                self.desk.clear_key(scene, Code::PositionGap, first);
+            }
+        }
         if cause == Cause::Revised
             && let Some(ply) = game.plies.get(from)
             && (was_confirmed || old_made.is_some_and(|made| self.watch.pressed_since(made)))
@@ -55,7 +61,8 @@ impl Referee {
         }
         if matches!(cause, Cause::Bridged | Cause::Recovered) {
             let moves: Vec<_> = plies.iter().map(|ply| ply.san.clone()).collect();
-            self.desk.clear(scene, &[Code::PositionGap, Code::PositionMismatch]);
+            self.desk.clear_key(scene, Code::PositionGap, "");
+            self.desk.clear(scene, &[Code::PositionMismatch]);
             if !moves.is_empty() {
                 self.raise(scene, Notice::new(Code::GapRecovered).key(from).arg("moves", moves.join(" ")));
             }

@@ -99,6 +99,8 @@ pub struct Referee {
     pub(super) pause_explained: bool,
     pub(super) signal: Option<GameResult>,
     pub(super) gap: Option<Position>,
+    /// Plies that could have been others, as told: the first, and the first after them.
+    pub(super) rivals: Vec<(usize, usize)>,
     /// The ply at which both kings were found in check.
     pub(super) both_in_check: Option<usize>,
     /// Squares that nothing explains yet, and whether a press found them so.
@@ -141,6 +143,7 @@ impl Referee {
             pause_explained: false,
             signal: None,
             gap: None,
+            rivals: Vec::new(),
             both_in_check: None,
             unexplained: Vec::new(),
             unexplained_press: false,
@@ -251,6 +254,14 @@ impl Referee {
         self.enter(&mut scene, by, entry);
     }
 
+    /// The game is read from another board, from its start on: what was said of the old board's men
+    /// and squares is not so any more.
+    pub fn read_anew(&mut self, at: Timestamp, game: &Game, out: &mut Vec<Ruling>) {
+        let mut scene = Scene { at, game, out };
+        self.begin(&mut scene);
+        self.forget_board(&mut scene);
+    }
+
     /// The board's battery.
     pub fn battery(&mut self, at: Timestamp, reading: BatteryReading, game: &Game, out: &mut Vec<Ruling>) {
         const LOW: u8 = 15;
@@ -343,7 +354,7 @@ impl Referee {
 
     /// Certain while the board and its line are healthy, probable otherwise.
     pub(super) fn certain(&self) -> Certainty {
-        if self.link_down || self.desk.live(Code::PositionGap).is_some() {
+        if self.link_down || self.desk.live_key(Code::PositionGap, "") {
             Certainty::Probable
         } else {
             Certainty::Certain

@@ -35,13 +35,19 @@ impl Track {
                 None => return,
             },
             Correction::ReplacePly { index, uci } => {
-                (self.line.start.clone(), self.edited(&made, *index, Some(*uci), true, at))
+                (self.line.start.clone(), self.edited(&made, *index, &[*uci], 1, at))
             }
             Correction::InsertPly { index, uci } => {
-                (self.line.start.clone(), self.edited(&made, *index, Some(*uci), false, at))
+                (self.line.start.clone(), self.edited(&made, *index, &[*uci], 0, at))
             }
             Correction::DeletePly { index } => {
-                (self.line.start.clone(), self.edited(&made, *index, None, true, at))
+                (self.line.start.clone(), self.edited(&made, *index, &[], 1, at))
+            }
+            Correction::Choose { index, replaces, plies } => {
+                let chosen: Result<Vec<UciMove>, _> = plies.iter().map(|text| text.parse()).collect();
+                let Ok(chosen) = chosen else { return };
+                let replaced = (*replaces).min(made_plies(&made).saturating_sub(*index));
+                (self.line.start.clone(), self.edited(&made, *index, &chosen, replaced, at))
             }
             Correction::Append { plies } => (self.line.start.clone(), self.appended(&made, plies, at)),
             Correction::Typed { plies } => (self.line.start.clone(), self.typed(&made, plies, at)),
@@ -74,8 +80,15 @@ impl Track {
         self.remember();
         let line = Line::rebuild(&start, entries);
         self.take(line, out);
-        if !matches!(correction, Correction::DeletePly { .. }) {
-            // A deleted ply is not read from the board again at once.
+        if matches!(correction, Correction::DeletePly { .. }) {
+            // A deleted ply is not read from the board again before something moves; but if the board
+            // goes on to show it, somebody has to know.
+            self.last_change = at;
+            self.said.searched = true;
+            if self.playing() {
+                self.note_difference(at, out);
+            }
+        } else {
             self.look(at, out);
         }
     }
@@ -110,17 +123,17 @@ impl Track {
         self.correct(at, &super::Correction::ReplacePly { index, uci }, out);
     }
 
-    /// The entries with ply `index` replaced (`over`), inserted or deleted; later plies stay as long
-    /// as they are legal.
+    /// The entries with `replaces` plies from ply `index` on replaced by `plies`; later ones stay as
+    /// long as they are legal.
     fn edited(
         &self,
         made: &[Made],
         index: usize,
-        uci: Option<UciMove>,
-        over: bool,
+        plies: &[UciMove],
+        replaces: usize,
         at: Timestamp,
     ) -> Option<Vec<Made>> {
-        let mut entries: Vec<Made> = Vec::with_capacity(made.len() + 1);
+        let mut entries: Vec<Made> = Vec::with_capacity(made.len() + plies.len());
         let mut position = self.line.start.clone();
         let mut count = 0;
         let mut rest = made.iter();
@@ -138,11 +151,11 @@ impl Track {
             position = one.play(&position);
             entries.push(one.clone());
         }
-        if over {
+        for _ in 0..replaces {
             rest.next()?;
         }
-        if let Some(uci) = uci {
-            let one = entered(&position, uci, at)?;
+        for uci in plies {
+            let one = entered(&position, *uci, at)?;
             position = one.play(&position);
             entries.push(one);
         }
@@ -247,6 +260,7 @@ impl Track {
         self.held.clear();
         self.presses.forget(self.line.count);
         self.gap.forget();
+        self.gap.look_again();
         self.setup.armed |= self.line.count > 0;
         self.started |= self.line.count > 0;
         self.differs_since = None;
@@ -262,6 +276,10 @@ fn steps(line: &Line) -> impl Iterator<Item = Step> + '_ {
 
 fn bases(line: &Line) -> impl Iterator<Item = &Step> {
     line.made.iter().map(|one| &one.step).filter(|step| matches!(step, Step::Base(_)))
+}
+
+fn made_plies(made: &[Made]) -> usize {
+    made.iter().filter(|one| !matches!(one.step, Step::Base(_))).count()
 }
 
 /// A move that a person entered: legal, or by a man of the side on move from square to square.

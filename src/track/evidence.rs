@@ -75,8 +75,18 @@ pub enum Correction {
         /// Which ply.
         index: usize,
     },
-    /// These plies follow the last confirmed one (the choice among a gap's candidates).
+    /// These plies follow the last confirmed one.
     Append {
+        /// The moves in order, in UCI.
+        plies: Vec<String>,
+    },
+    /// One of the lines of a [`Choice`](super::Choice): it takes the place of `replaces` plies from
+    /// `index` on. Later plies stay if they are still legal.
+    Choose {
+        /// The plies before it.
+        index: usize,
+        /// How many plies it replaces.
+        replaces: usize,
         /// The moves in order, in UCI.
         plies: Vec<String>,
     },

@@ -170,6 +170,20 @@ pub enum AtPress {
     },
 }
 
+/// Lines of which one was played. A person chooses with
+/// [`Correction::Choose`](super::Correction::Choose).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The plies that are not in question.
+    pub index: usize,
+    /// The position after them.
+    pub last: Position,
+    /// How many plies of the line as told the candidates may take the place of.
+    pub replaces: usize,
+    /// Legal sequences that would explain the board, at most ten, the likeliest first.
+    pub candidates: Vec<Vec<UciMove>>,
+}
+
 /// What the tracker found. Squares are the game's.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finding {
@@ -231,13 +245,12 @@ pub enum Finding {
     Differ(Vec<SquareDiff>),
     /// Sensed and position agree again.
     Agree,
-    /// After a gap more than one line, or none, explains the board: these could be it.
-    Gap {
-        /// The last position known for certain.
-        last: Position,
-        /// Legal sequences that would explain the board, at most ten.
-        candidates: Vec<Vec<UciMove>>,
-    },
+    /// More than one line, or none, explains the board: these could be it. Taken back by
+    /// [`Finding::Agree`].
+    Gap(Choice),
+    /// A ply stands though another line that leads to the same board explains what was read as well:
+    /// which was played no later reading tells. Stands until a person chooses.
+    Rivals(Choice),
     /// A confirmed ply was undone on the board; the record stays.
     TakenBackAfterPress {
         /// Which ply.

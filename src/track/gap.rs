@@ -4,10 +4,11 @@
 use shakmaty::{Bitboard, Board};
 
 use super::{
-    Cause, ClockSense, Finding, SquareDiff, Track,
+    Cause, Choice, ClockSense, Finding, SquareDiff, Track,
     bridge::{CANDIDATES, bridges},
     line::{Made, Step},
     memory,
+    scramble::RESTING,
     threads::{Open, Thread},
 };
 use crate::{
@@ -33,6 +34,12 @@ pub(super) struct Gap {
     said: bool,
     /// The board's memory told what was played; what it shows now was not seen to come about.
     recovered: bool,
+    /// [`Finding::Gap`] stands: [`Finding::Agree`] has to take it back.
+    told: bool,
+    /// It was given for the stories of a scramble, which only a board at rest decides.
+    doubt: bool,
+    /// The last change after which a board at rest was looked at to take it back.
+    rested: Timestamp,
     /// What the squares showed when the board went.
     seen_before: Option<Box<Board>>,
 }
@@ -45,6 +52,9 @@ impl Default for Gap {
             asked: Timestamp::from_millis(i64::MIN),
             said: false,
             recovered: false,
+            told: false,
+            doubt: false,
+            rested: Timestamp::from_millis(i64::MIN),
             seen_before: None,
         }
     }
@@ -55,13 +65,29 @@ impl Gap {
         self.open_since.filter(|_| !self.said && !self.dark).map(|since| since.plus(PATIENCE))
     }
 
-    /// Board and position agree again. True if the gap was told of.
+    /// [`Finding::Gap`] is given.
+    pub(super) fn tell(&mut self, doubt: bool) {
+        self.told = true;
+        self.doubt = doubt;
+        self.look_again();
+    }
+
+    /// Board and position may agree though no square has changed.
+    pub(super) fn look_again(&mut self) {
+        self.rested = Timestamp::from_millis(i64::MIN);
+    }
+
+    /// When a board that a gap was told of lies at rest.
+    pub(super) fn rest_due(&self, last_change: Timestamp) -> Option<Timestamp> {
+        (self.told && !self.dark && self.rested != last_change).then(|| last_change.plus(RESTING))
+    }
+
+    /// Board and position agree. True if that takes back what was told.
     pub(super) fn settled(&mut self) -> bool {
-        let told = self.said && self.open_since.is_some();
         if self.open_since.is_some() && !self.dark {
             self.forget();
         }
-        told
+        !self.doubt && std::mem::take(&mut self.told)
     }
 
     /// A person said what was played.
@@ -222,10 +248,19 @@ impl Track {
                 written.collect()
             })
             .collect();
-        out.push(Finding::Gap { last, candidates });
+        let index = self.line.count + self.threads[0].open.len();
+        self.gap.tell(false);
+        out.push(Finding::Gap(Choice { index, last, replaces: 0, candidates }));
     }
 
     pub(super) fn serve_gap(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        if self.gap.rest_due(self.last_change).is_some_and(|due| due <= at) {
+            self.gap.rested = self.last_change;
+            if self.diff().is_empty() {
+                self.gap.told = false;
+                out.push(Finding::Agree);
+            }
+        }
         if self.gap.next_deadline().is_none_or(|due| due > at) {
             return;
         }

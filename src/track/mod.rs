@@ -89,5 +89,5 @@ mod tracker;
 mod trouble;
 
 pub use evidence::{ClockSense, Correction, Evidence};
-pub use finding::{AtPress, Cause, Finding, Irregular, SquareDiff, SquareFault, TrackedPly};
+pub use finding::{AtPress, Cause, Choice, Finding, Irregular, SquareDiff, SquareFault, TrackedPly};
 pub use tracker::Track;

@@ -6,8 +6,10 @@
 //! lines that the readings bear out are compared (`lattice`, `tally`), those plies included that
 //! were confirmed a moment ago, since what is read now may still be theirs.
 
+use shakmaty::uci::UciMove;
+
 use super::{
-    Cause, ClockSense, Finding, Track,
+    Cause, Choice, ClockSense, Finding, Track,
     account::puts,
     lattice::{self, Question, Stories, Story, search},
     ledger::{LONGEST, Ledger, PLY, Pressed, STALE, Tried},
@@ -33,7 +35,7 @@ const FOLLOWED: usize = 3;
 /// … and so long after it, in ms …
 const AGED: i64 = 1_000;
 /// … or nothing for so long, in ms.
-const RESTING: i64 = 900;
+pub(super) const RESTING: i64 = 900;
 
 /// A look at all stories.
 pub(super) struct Look {
@@ -191,20 +193,57 @@ impl Track {
         }
     }
 
-    /// A ply is going to stand though another story comes near: names the stories.
+    /// A ply is going to stand though another story comes near: names the stories. Where all of them
+    /// lead to the board that the line leads to, no later reading decides between them.
     pub(super) fn name_stories(&mut self, at: Timestamp, plies: usize, out: &mut Vec<Finding>) {
-        let Some(look) = self.stories(at, plies, SURE, 0) else { return };
-        let written = |story: &Story| {
-            let mut position = self.line.base.clone();
-            let mut line = Vec::new();
-            for tried in story.line.get(look.known..).unwrap_or_default() {
-                line.push(position.uci(tried.m));
-                position = tried.after.clone();
-            }
-            line
+        let Some(Look { stories, known, .. }) = self.stories(at, plies, SURE, 0) else { return };
+        let recent = self.line.recent.iter().skip(self.line.recent.len() - known).map(|(_, made)| &made.step);
+        let told: Vec<&Step> = recent.chain(&self.shown).collect();
+        let is = |(step, tried): &(&&Step, &Tried)| matches!(step, Step::Move(m) if *m == tried.m);
+        let begins = |story: &Story| told.iter().zip(&story.line).take_while(is).count();
+        let ends = |story: &Story| told.iter().rev().zip(story.line.iter().rev()).take_while(is).count();
+        let Some(shared) = stories.all.iter().map(begins).min() else { return };
+        let shortest =
+            stories.all.iter().map(|story| story.line.len()).chain([told.len()]).min().unwrap_or(0);
+        // Nor are the last plies in question that all have in common.
+        let tail = stories.all.iter().map(ends).min().unwrap_or(0).min(shortest - shared);
+        if told.len() == shared + tail && stories.all.iter().all(|story| story.line.len() == told.len()) {
+            // Nothing but the line itself.
+            return;
+        }
+        let index = self.line.count - known + shared;
+        let last = self.after(index).clone();
+        let written = |story: &Story| -> Vec<UciMove> {
+            let mut position = &last;
+            let rest = story.line.get(shared..story.line.len() - tail).unwrap_or_default();
+            rest.iter()
+                .map(|tried| {
+                    let uci = position.uci(tried.m);
+                    position = &tried.after;
+                    uci
+                })
+                .collect()
         };
-        let candidates: Vec<_> = look.stories.all.iter().map(written).collect();
-        out.push(Finding::Gap { last: self.line.base.clone(), candidates });
+        let candidates = stories.all.iter().map(written).collect();
+        let ends = stories.all.iter().filter_map(|story| story.line.last());
+        let alike = ends.map(|last| last.after.board()).all(|end| end == self.tip().board());
+        let choice = Choice { index, last: last.clone(), replaces: told.len() - shared - tail, candidates };
+        if alike {
+            out.push(Finding::Rivals(choice));
+        } else {
+            self.gap.tell(true);
+            out.push(Finding::Gap(choice));
+        }
+    }
+
+    /// The position after `plies` plies, of which all but the last few are confirmed.
+    fn after(&self, plies: usize) -> &Position {
+        let recent = &self.line.recent;
+        match plies.checked_sub(self.line.count) {
+            Some(0) => &self.line.base,
+            Some(open) => self.threads[0].open.get(open - 1).map_or(&self.line.base, |open| &open.after),
+            None => &recent[recent.len() - (self.line.count - plies)].0,
+        }
     }
 
     /// Confirms the first `plies` open plies now; names the stories if another comes near.

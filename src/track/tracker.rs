@@ -157,6 +157,7 @@ impl Track {
         offer(self.ending.next_deadline());
         offer(self.setup.next_deadline());
         offer(self.gap.next_deadline());
+        offer(self.gap.rest_due(self.last_change));
         if self.playing() {
             offer(self.presses.due(self));
             offer(self.reply_due());

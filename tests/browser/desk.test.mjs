@@ -138,6 +138,23 @@ test('a ply is corrected on the board by keyboard alone, and the correction take
   await mock.close();
 });
 
+test('where several lines explain the board, one press chooses the one that was played', async () => {
+  const mock = new Mock({ boards: 2, begun: () => 0 });
+  const { page } = await open(mock);
+  await page.waitForSelector('.calm:visible');
+  const fen = '1nb2b2/1p2k1pP/2pp4/7p/6nP/2P2p2/P1Q1N3/R1B1K2R b KQ - 0 18';
+  const candidates = [['c8d7', 'c2g6', 'd7f5'], ['c8e6', 'c2g6', 'e6f5']];
+  mock.alert(2, { code: 'position-gap', severity: 'look', side: null, article: '7.6', text: { en: 'Two lines explain what was read. Choose.', ru: '' }, advice: { restore_fen: fen, line: candidates[0] }, detail: { candidates, index: 35, replaces: 3 } });
+  await page.waitForSelector('.choices');
+  assert.deepEqual(await page.locator('.choices button').allTextContents(), ['18… Bd7 19. Qg6 Bf5', '18… Be6 19. Qg6 Bf5']);
+  await accessible(page, 'choice');
+  await page.locator('.choices button').nth(1).click();
+  await until(() => mock.commands.length === 1, 'the order');
+  assert.deepEqual(mock.commands[0], { do: 'correct', table: 2, correction: { what: 'choose', index: 35, replaces: 3, plies: candidates[1] } });
+  await done(page);
+  await mock.close();
+});
+
 test('entries are confirmed; a result can be reopened; a looker-on has no buttons', async () => {
   const mock = new Mock({ boards: 2 });
   const { page, address } = await open(mock);

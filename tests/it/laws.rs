@@ -13,13 +13,13 @@ use arbiterd::{
         Alert, AlertId, AlertState, ClockTimes, Code, Entry, GameOptions, Profile, Referee, Ruling, Severity,
     },
     record::{Game, Position, Seconds, Tags, Timestamp},
-    track::{AtPress, Finding, Irregular},
+    track::{AtPress, Cause, Choice, Finding, Irregular},
     wire::{
         BatteryReading, BoardIdentity, BoardSquare, ClockSide, ClockState, Content, LinkEvent, Observation,
         Squares,
     },
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use shakmaty::{ByColor, CastlingMode, Color, Piece, Role, Square};
 
 fn at(millis: i64) -> Timestamp {
@@ -157,6 +157,41 @@ fn a_board_lying_sideways_and_rearranged_men_have_their_articles() {
     assert_eq!(alert.advice.restore_fen.as_deref(), Some(table.game.start.fen().as_str()));
     table.found(9_000, &Finding::Agree);
     assert_eq!(table.alert(Code::PiecesRearranged).state, AlertState::Cleared);
+}
+
+#[test]
+fn a_choice_between_lines_to_one_position_stays_until_somebody_chooses() {
+    let mut table = Table::new("fide-2023/blitz", None, GameOptions::default());
+    let line = |moves: &[&str]| moves.iter().map(|uci| uci.parse().unwrap()).collect::<Vec<_>>();
+    let choice = |index, replaces| Choice {
+        index,
+        last: table_start(),
+        replaces,
+        candidates: vec![line(&["f1e2", "a8a6", "e2b5"]), line(&["f1b5", "a8a6", "a2a3"])],
+    };
+    table.found(1_000, &Finding::Rivals(choice(14, 3)));
+    table.found(2_000, &Finding::Gap(choice(17, 0)));
+    table.found(3_000, &Finding::Agree);
+    let states = |table: &Table| table.alerts().iter().map(|alert| alert.state).collect::<Vec<_>>();
+    assert_eq!(states(&table), [AlertState::Open, AlertState::Cleared]);
+    let asked = table.alerts().remove(0);
+    assert_eq!((asked.code, asked.severity), (Code::PositionGap, Severity::Look));
+    assert_eq!(asked.detail["candidates"][1][0], "f1b5");
+    assert_eq!((&asked.detail["index"], &asked.detail["replaces"]), (&json!(14), &json!(3)));
+    // A line that changes behind it leaves it; one that changes it answers it.
+    let corrected = |from| Finding::Line { from, plies: Vec::new(), cause: Cause::Corrected };
+    table.found(4_000, &corrected(17));
+    assert_eq!(states(&table)[0], AlertState::Open);
+    table.found(5_000, &corrected(14));
+    assert_eq!(states(&table)[0], AlertState::Cleared);
+}
+
+fn table_start() -> Position {
+    Position::from_fen(
+        "rnb2b1r/1pppk1pp/7n/P3ppq1/4PPP1/N1P5/P2P3P/R1BQKBNR w KQ - 1 8",
+        CastlingMode::Standard,
+    )
+    .expect("a FEN")
 }
 
 fn illegal_press(table: &mut Table, millis: i64) {

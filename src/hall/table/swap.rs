@@ -55,6 +55,7 @@ impl Table {
         self.track = Track::new(&self.setup.start);
         let start = self.setup.start.clone();
         self.starts_from(&start);
+        self.rule(at, |referee, game, out| referee.read_anew(at, game, out));
         self.wants_dump = true;
         self.track_evidence(at, &Evidence::Dump(self.squares));
         if let Some(times) = self.last_times() {

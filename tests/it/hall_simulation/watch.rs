@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arbiterd::{
     hall::{Hall, TableId, TableStatus, Update, UpdateBody, View},
-    laws::{AlertState, Audience, Code},
+    laws::{Alert, AlertState, Audience, Code},
     publish::delay::Delay,
-    record::{PlySource, PlyState, ResultState, Timestamp},
+    record::{PlySource, PlyState, Position, ResultState, Timestamp},
 };
 
 /// For so long a board may lie still without its game, and nobody be told why, in milliseconds.
@@ -45,8 +45,9 @@ pub(super) struct Watch {
     /// Every update as the desk's stream writes it.
     pub(super) told: Vec<String>,
     alerts: BTreeMap<(TableId, u64, u32), AlertState>,
-    /// Tables where a person has set a position: the chain of moves may begin anew there.
-    set: BTreeSet<TableId>,
+    /// Tables where a person has set a position, and after how many plies: the chain of moves may
+    /// begin anew there.
+    set: BTreeMap<TableId, usize>,
     /// Tables whose games changed places: what was dealt with before is not told again.
     moved: BTreeSet<TableId>,
     /// When something about a table's board or game changed last.
@@ -75,7 +76,7 @@ impl Watch {
             delays: vec![(i64::MIN, 0)],
             told: Vec::new(),
             alerts: BTreeMap::new(),
-            set: BTreeSet::new(),
+            set: BTreeMap::new(),
             moved: BTreeSet::new(),
             changed: BTreeMap::new(),
             seen: BTreeSet::new(),
@@ -84,14 +85,16 @@ impl Watch {
 
     /// A person sets a position at this table.
     pub(super) fn position_set(&mut self, table: TableId) {
-        self.set.insert(table);
+        let plies = self.desk.tables.get(&table).map_or(0, |view| view.game.plies.len());
+        self.set.insert(table, plies);
     }
 
     /// The games of two tables change places.
     pub(super) fn swapped(&mut self, a: TableId, b: TableId) {
         self.moved.extend([a, b]);
-        if self.set.contains(&a) || self.set.contains(&b) {
-            self.set.extend([a, b]);
+        let (first, second) = (self.set.get(&a).copied(), self.set.get(&b).copied());
+        if first.is_some() || second.is_some() {
+            self.set.extend([(a, second.unwrap_or(usize::MAX)), (b, first.unwrap_or(usize::MAX))]);
         }
     }
 
@@ -229,7 +232,7 @@ impl Watch {
         assert_eq!(view.game.plies, game.plies, "table {table} is shown other plies than it has");
         assert_eq!(view.game.result, game.result, "table {table}");
         // A game that began from a wrong set-up goes on from there, and an alert says so.
-        let free = self.set.contains(&table)
+        let free = self.set.contains_key(&table)
             || view.alerts.values().any(|alert| alert.code == Code::WrongInitialPosition);
         let mut provisional = false;
         for (index, ply) in game.plies.iter().enumerate() {
@@ -268,6 +271,10 @@ impl Watch {
     /// what is not so.
     pub(super) fn still(&mut self, hall: &Hall, table: TableId, online: bool) {
         let (Some(game), Some(sensed)) = (hall.game(table), hall.sensed(table)) else { return };
+        if self.set.get(&table) == Some(&game.plies.len()) {
+            // The record has no place yet for where the game stands.
+            return;
+        }
         let view = &self.desk.tables[&table];
         let closed = game.result.is_some_and(|(.., state)| state == ResultState::Final);
         let alive = |state| matches!(state, AlertState::Open | AlertState::Acknowledged);
@@ -285,7 +292,7 @@ impl Watch {
             );
         }
         if online && agree && !closed {
-            for alert in view.alerts.values().filter(|alert| alive(alert.state)) {
+            for alert in view.alerts.values().filter(|alert| alive(alert.state) && !asks(alert)) {
                 assert!(
                     !SELF_CLEARING.contains(&alert.code),
                     "table {table}: board and game agree, and `{}` is still open (alert {}, {:?})",
@@ -296,4 +303,31 @@ impl Watch {
             }
         }
     }
+}
+
+/// An alert that asks which of several lines to one and the same board was played stays until a
+/// person says.
+fn asks(alert: &Alert) -> bool {
+    if alert.code != Code::PositionGap || alert.advice.line.is_empty() {
+        return false;
+    }
+    let last: Position = alert
+        .advice
+        .restore_fen
+        .as_deref()
+        .and_then(|fen| Position::from_fen(fen, shakmaty::CastlingMode::Standard).ok())
+        .expect("a position");
+    let ends: Vec<_> = alert.detail["candidates"]
+        .as_array()
+        .expect("candidates")
+        .iter()
+        .map(|line| {
+            line.as_array().expect("a line").iter().fold(last.clone(), |position, uci| {
+                let uci = uci.as_str().and_then(|uci| uci.parse().ok()).expect("UCI");
+                position.play(position.find_uci(uci).expect("a legal move"))
+            })
+        })
+        .map(|end| end.board().clone())
+        .collect();
+    ends.len() > 1 && ends.windows(2).all(|pair| pair[0] == pair[1])
 }

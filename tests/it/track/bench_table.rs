@@ -174,7 +174,8 @@ impl Table {
             matches!(
                 finding,
                 Finding::Differ(_)
-                    | Finding::Gap { .. }
+                    | Finding::Gap(_)
+                    | Finding::Rivals(_)
                     | Finding::OutOfTurn { .. }
                     | Finding::Displaced(_)
                     | Finding::SquareFault { .. }

@@ -137,14 +137,46 @@ fn a_gap_is_bridged_only_by_the_one_line_that_explains_it() {
     table.play(&format!("0 run b; 1000 down; 41000 up; 41200 dump {two_orders}"));
     assert_eq!(table.end(), Vec::<String>::new());
     let candidates = table.found.iter().find_map(|(_, finding)| match finding {
-        Finding::Gap { candidates, .. } => Some(candidates.clone()),
+        Finding::Gap(choice) => Some(choice.clone()),
         _ => None,
     });
-    let candidates = candidates.expect("a gap is told");
-    assert!(candidates.len() > 1);
-    let plies = candidates[0].iter().map(ToString::to_string).collect::<Vec<_>>();
-    table.observe(120_000, &Evidence::Correction(Correction::Append { plies: plies.clone() }));
+    let choice = candidates.expect("a gap is told");
+    assert!(choice.candidates.len() > 1);
+    let plies = choice.candidates[1].iter().map(ToString::to_string).collect::<Vec<_>>();
+    let (index, replaces) = (choice.index, choice.replaces);
+    table.observe(
+        120_000,
+        &Evidence::Correction(Correction::Choose { index, replaces, plies: plies.clone() }),
+    );
+    table.advance(121_000);
     assert_eq!(table.moves(), plies);
+    assert_eq!(table.count(|f| matches!(f, Finding::Agree)), 1, "the gap is taken back");
+}
+
+#[test]
+fn a_choice_takes_the_place_of_what_was_read_and_later_plies_stay() {
+    let mut table = Table::fen("");
+    table.play(
+        "0 run w; 500 e2 -; 700 e4 P; 1000 run b; 3000 e7 -; 3200 e5 p; 3500 run w; 5000 g1 -; 5200 f3 N; \
+         5500 run b; 8000 b8 -; 8200 c6 n; 8500 run w",
+    );
+    table.advance(12_000);
+    let plies = ["d2d4", "e7e5", "g1f3"].map(str::to_owned).to_vec();
+    table.observe(13_000, &Evidence::Correction(Correction::Choose { index: 0, replaces: 3, plies }));
+    assert_eq!(table.moves(), ["d2d4", "e7e5", "g1f3", "b8c6"]);
+    table.observe(14_000, &Evidence::Correction(Correction::Undo));
+    assert_eq!(table.moves(), ["e2e4", "e7e5", "g1f3", "b8c6"]);
+}
+
+#[test]
+fn a_deleted_ply_that_the_board_goes_on_to_show_is_told() {
+    let mut table = Table::fen("");
+    table.play("0 run w; 500 e2 -; 700 e4 P; 1000 run b; 3000 e7 -; 3200 e5 p; 3500 run w");
+    table.advance(9_000);
+    table.observe(12_000, &Evidence::Correction(Correction::DeletePly { index: 1 }));
+    table.advance(60_000);
+    assert_eq!(table.moves(), ["e2e4"]);
+    assert!(table.count(|f| matches!(f, Finding::Differ(_) | Finding::OutOfTurn { .. })) > 0);
 }
 
 #[test]

@@ -1,14 +1,14 @@
 // One alert on the screen: what happened, what to do, how sure, under which article, and the buttons.
 
 import { diagram } from '../shared/board.js';
-import { moveSquares, notation, sanOf, square, stateOf } from '../shared/chess.js';
+import { moveSquares, notation, play, plyNumber, sanOf, square, stateOf } from '../shared/chess.js';
 import { clockText } from '../shared/clock.js';
 import { el, fill, icon, iconButton, setText } from '../shared/dom.js';
 import { has, loadWords, ownText, t, timeOfDay } from '../shared/i18n.js';
 import { playerText, resultText } from '../shared/people.js';
 import { pref } from '../shared/prefs.js';
 import { fenAt } from '../shared/store.js';
-import { enter, order } from './api.js';
+import { correct, enter, order } from './api.js';
 import { askText, attempt, confirm } from './dialogs.js';
 import { confirmResult } from './results.js';
 
@@ -66,6 +66,26 @@ function moveText(fen, uci) {
   }
 }
 
+/** A line as people write it from ply `index` of the game on: `18… Bd7 19. Qg6 Bf5`. */
+function lineText(table, fen, line, index) {
+  let state = stateOf(fen);
+  return line.map((uci, at) => {
+    const { move, black } = plyNumber(table.start, index + at);
+    const number = black ? (at ? '' : `${move}… `) : `${move}. `;
+    const text = `${number}${notation(sanOf(state, uci), pref('notation', 'en'))}`;
+    state = play(state, uci);
+    return text;
+  }).join(' ');
+}
+
+/** The lines among which a person chooses: what the board showed leads to each of them. */
+function choices(table, alert, choose) {
+  const { candidates = [], index, replaces } = alert.detail ?? {};
+  if (alert.code !== 'position-gap' || !candidates.length || index === undefined) return null;
+  const buttons = candidates.map((plies) => el('button', { type: 'button', class: 'button', text: lineText(table, alert.advice.restore_fen, plies, index) || t('choice.none'), on: { click: () => choose({ what: 'choose', index, replaces, plies }) } }));
+  return el('div', { class: 'choices', role: 'group', 'aria-label': t('choice') }, el('span', { class: 'soft', text: t('choice') }), buttons);
+}
+
 function facts(table, alert) {
   const { advice = {} } = alert;
   const list = [];
@@ -109,6 +129,7 @@ export class AlertCard {
     if (offered && may.enter && table.result?.state !== 'final') buttons.push(el('button', { type: 'button', class: 'button strong', on: { click: () => confirmResult(this.table, offered) } }, icon('flag'), el('span', { text: t('confirm-result', { result: resultText(offered) }) })));
     buttons.push(el('a', { class: 'button', href: this.#traceLink() }, icon('trace'), el('span', { text: t('trace') })));
     if (alert.advice?.line?.length) buttons.push(el('button', { type: 'button', class: 'button', text: t('show-line'), on: { click: () => this.#line() } }));
+    const chosen = (correction) => attempt(() => correct(this.number, correction), t('done.corrected'), { undo: () => correct(this.number, { what: 'undo' }) });
     const marks = {
       look: (alert.advice?.squares ?? []).map(square),
       from: [...(alert.advice?.must_move_from ?? []), ...(alert.advice?.must_capture ?? [])].map(square),
@@ -135,6 +156,7 @@ export class AlertCard {
             alert.audience === 'arbiter-silent' && el('li', { class: 'silent', text: t('silent'), title: t('silent.hint') }),
             alert.state === 'acknowledged' && el('li', { text: alert.by ? t('seen-by', { name: alert.by }) : t('seen') }),
             this.deadline = alert.deadline ? el('li', { class: 'strong' }) : null),
+          may.correct && isOpen(alert) && choices(table, alert, chosen),
           el('div', { class: 'alert-actions' }, buttons)),
         picture && el('figure', { class: restore ? 'restore' : 'then' }, diagram(picture, { marks, label: caption }), el('figcaption', { text: caption }))));
     this.tick(this.context.store.now());
@@ -169,6 +191,7 @@ export class AlertCard {
 
   async #line() {
     const { showLine } = await import('./line.js');
-    showLine(fenAt(this.table, this.alert.ply - 1), this.alert.advice.line, ownText(this.alert.text));
+    const from = this.alert.code === 'position-gap' ? this.alert.advice.restore_fen : fenAt(this.table, this.alert.ply - 1);
+    showLine(from, this.alert.advice.line, ownText(this.alert.text));
   }
 }
