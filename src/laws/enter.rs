@@ -178,13 +178,7 @@ impl Referee {
             let notice = Notice::new(Code::TwoHands).side(side).needs_arbiter().variant("same").key(ply);
             self.raise(scene, notice);
         } else if pressed && len > 0 {
-            let before = self.position_at(scene.game, ply);
-            let at = scene.at;
-            let shown = scene.game.plies.get(ply).map(|ply| ply.san.clone()).unwrap_or_default();
-            self.offend(scene, at, side, Code::TwoHands, "kind-two-hands", shown, before, |_| {});
-            if let Some(offence) = self.offences.last_mut() {
-                offence.ply = ply;
-            }
+            self.two_hands_completed(scene, scene.at, side, ply);
         } else {
             // Nothing is owed before the press.
             self.two_hands_waiting = Some((side, ply));

@@ -1,7 +1,7 @@
 //! The tally of 7.5.5: what an illegal move costs, and what becomes of one that nobody puts right.
 
 use serde_json::json;
-use shakmaty::Color;
+use shakmaty::{Color, Square};
 
 use super::{
     AddSeconds, Advice, AlertId, AlertState, Code, CorrectionWindow, ElectronicObservation, Extra, Severity,
@@ -32,6 +32,21 @@ pub(super) struct Offence {
     pub(super) stood: bool,
 }
 
+/// A fault of 7.5.5 at the moment at which it is completed.
+pub(super) struct Fault {
+    /// When the clock was pressed.
+    pub(super) at: Timestamp,
+    pub(super) by: Color,
+    /// [`Code::IllegalMoveCompleted`], [`Code::PressWithoutMove`] or [`Code::TwoHands`].
+    pub(super) code: Code,
+    /// The word of the language files for what was done.
+    pub(super) kind: &'static str,
+    /// The move, as people read it.
+    pub(super) shown: String,
+    /// The position in which it was done.
+    pub(super) before: Position,
+}
+
 impl Referee {
     /// The penalty of 7.5.5 in seconds, 0 for none.
     pub(super) fn penalty_s(&self) -> u32 {
@@ -59,19 +74,17 @@ impl Referee {
         }
     }
 
+    /// A move that is not legal was completed; the man that made it moves, if it can (4.3, 7.5.1).
+    pub(super) fn illegal_move(&mut self, scene: &mut Scene<'_>, fault: Fault, man: Option<Square>) {
+        let man = man.filter(|man| touch::can_move(&fault.before, *man));
+        self.offend(scene, fault, |advice| {
+            advice.must_move_from = man.map(|man| man.to_string()).into_iter().collect();
+        });
+    }
+
     /// An offence of 7.5.5 was completed: count it and say what follows.
-    #[expect(clippy::too_many_arguments, reason = "one fact each, all from the press")]
-    pub(super) fn offend(
-        &mut self,
-        scene: &mut Scene<'_>,
-        at: Timestamp,
-        by: Color,
-        code: Code,
-        kind: &'static str,
-        shown: String,
-        before: Position,
-        advise: impl FnOnce(&mut Advice),
-    ) {
+    pub(super) fn offend(&mut self, scene: &mut Scene<'_>, fault: Fault, advise: impl FnOnce(&mut Advice)) {
+        let Fault { at, by, code, kind, shown, before } = fault;
         let rules = self.profile.rules.clone();
         let len = scene.game.plies.len();
         let count = self.illegal[by] + 1;

@@ -9,14 +9,15 @@ use super::{
     board::CENTRE,
     desk::{Notice, Scene},
     legality,
+    offence::Fault,
     referee::Referee,
     timers::Timer,
-    touch,
 };
 use crate::{
     record::{Position, Timestamp},
     track::{AtPress, Irregular, SquareDiff},
 };
+
 /// What is found unexplained is told when it has stayed so for this long. Milliseconds.
 const STANDS: i64 = 1_200;
 
@@ -102,9 +103,21 @@ impl Referee {
         {
             return;
         }
+        self.two_hands_completed(scene, at, by, index);
+    }
+
+    /// Ply `index` was made with both hands and completed.
+    pub(super) fn two_hands_completed(
+        &mut self,
+        scene: &mut Scene<'_>,
+        at: Timestamp,
+        by: Color,
+        index: usize,
+    ) {
         let before = self.position_at(scene.game, index);
         let shown = scene.game.plies.get(index).map(|ply| ply.san.clone()).unwrap_or_default();
-        self.offend(scene, at, by, Code::TwoHands, "kind-two-hands", shown, before, |_| {});
+        let fault = Fault { at, by, code: Code::TwoHands, kind: "kind-two-hands", shown, before };
+        self.offend(scene, fault, |_| {});
         if let Some(offence) = self.offences.last_mut() {
             offence.ply = index;
         }
@@ -155,16 +168,8 @@ impl Referee {
             return;
         }
         let before = self.position(scene.game);
-        self.offend(
-            scene,
-            at,
-            by,
-            Code::PressWithoutMove,
-            "kind-press-without-move",
-            String::new(),
-            before,
-            |_| {},
-        );
+        let (code, kind) = (Code::PressWithoutMove, "kind-press-without-move");
+        self.offend(scene, Fault { at, by, code, kind, shown: String::new(), before }, |_| {});
     }
 
     /// The clock was pressed back after the opponent's fault: the arbiter judges, nothing is counted.
@@ -201,43 +206,12 @@ impl Referee {
         let what = named.as_ref().unwrap_or(what);
         let shown = legality::shown(what);
         let kind = legality::kind(&before, what);
+        let fault = |shown, before| Fault { at, by, code: Code::IllegalMoveCompleted, kind, shown, before };
         // The touches before an illegal move oblige as well.
         self.judge_hands(scene, len, at);
         match what {
-            Irregular::PieceMoved { from, .. } => {
-                let from = *from;
-                self.offend(
-                    scene,
-                    at,
-                    by,
-                    Code::IllegalMoveCompleted,
-                    kind,
-                    shown,
-                    before.clone(),
-                    |advice| {
-                        if touch::can_move(&before, from) {
-                            advice.must_move_from = vec![from.to_string()];
-                        }
-                    },
-                );
-            }
-            Irregular::Castled { king, .. } => {
-                let king = *king;
-                self.offend(
-                    scene,
-                    at,
-                    by,
-                    Code::IllegalMoveCompleted,
-                    kind,
-                    shown,
-                    before.clone(),
-                    |advice| {
-                        if touch::can_move(&before, king) {
-                            advice.must_move_from = vec![king.to_string()];
-                        }
-                    },
-                );
-            }
+            Irregular::PieceMoved { from, .. } => self.illegal_move(scene, fault(shown, before), Some(*from)),
+            Irregular::Castled { king, .. } => self.illegal_move(scene, fault(shown, before), Some(*king)),
             Irregular::RookHome { castling, legal: true } => {
                 let uci = before.uci(*castling).to_string();
                 let notice = Notice::new(Code::CastlingIncomplete)
@@ -248,23 +222,7 @@ impl Referee {
                 self.raise(scene, notice);
             }
             Irregular::RookHome { castling, .. } => {
-                let from = castling.from();
-                self.offend(
-                    scene,
-                    at,
-                    by,
-                    Code::IllegalMoveCompleted,
-                    kind,
-                    shown,
-                    before.clone(),
-                    |advice| {
-                        advice.must_move_from = from
-                            .filter(|king| touch::can_move(&before, *king))
-                            .map(|s| s.to_string())
-                            .into_iter()
-                            .collect();
-                    },
-                );
+                self.illegal_move(scene, fault(shown, before), castling.from());
             }
             Irregular::VictimLeft { capture, victim } => {
                 let uci = before.uci(*capture).to_string();
@@ -297,20 +255,7 @@ impl Referee {
                 } else {
                     "kind-castling-through-attack"
                 };
-                self.offend(
-                    scene,
-                    at,
-                    by,
-                    Code::IllegalMoveCompleted,
-                    kind,
-                    shown,
-                    before.clone(),
-                    |advice| {
-                        if touch::can_move(&before, king) {
-                            advice.must_move_from = vec![king.to_string()];
-                        }
-                    },
-                );
+                self.illegal_move(scene, Fault { kind, ..fault(shown, before) }, Some(king));
             }
             Irregular::Other => {
                 if let Some(candidates) = promoted_to_nothing(&before, by, squares) {
@@ -399,9 +344,9 @@ impl Referee {
             advice.restore_fen.clone_from(&with_queen);
         });
         self.raise(scene, notice);
-        let kind = "kind-pawn-on-last-rank";
-        let shown = format!("{from}-{to}");
-        self.offend(scene, at, by, Code::IllegalMoveCompleted, kind, shown, before.clone(), |advice| {
+        let (code, kind) = (Code::IllegalMoveCompleted, "kind-pawn-on-last-rank");
+        let fault = Fault { at, by, code, kind, shown: format!("{from}-{to}"), before: before.clone() };
+        self.offend(scene, fault, |advice| {
             advice.must_play = play;
             if with_queen.is_some() {
                 advice.restore_fen = with_queen;
