@@ -225,8 +225,9 @@ impl Track {
                 .collect()
         };
         let candidates = stories.all.iter().map(written).collect();
-        let ends = stories.all.iter().filter_map(|story| story.line.last());
-        let alike = ends.map(|last| last.after.board()).all(|end| end == self.tip().board());
+        let root = self.after(self.line.count - known);
+        let ends = stories.all.iter().map(|story| story.line.last().map_or(root, |last| &last.after));
+        let alike = ends.into_iter().all(|end| end.board() == self.tip().board());
         let choice = Choice { index, last: last.clone(), replaces: told.len() - shared - tail, candidates };
         if alike {
             out.push(Finding::Rivals(choice));
