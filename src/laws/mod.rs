@@ -36,6 +36,7 @@ mod time_control;
 mod timers;
 mod touch;
 mod turn;
+mod watch;
 
 pub(crate) use alert::side_word;
 pub use alert::{

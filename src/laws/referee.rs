@@ -12,7 +12,6 @@ use shakmaty::{ByColor, Color, Piece, Square};
 
 use super::{
     Alert, AlertId, AlertState, Certainty, Code, Entry, GameOptions, Profile,
-    clock::Watch,
     desk::{Desk, Notice, Scene},
     flag::Flag,
     gate::Ask,
@@ -21,6 +20,7 @@ use super::{
     timers::Timer,
     touch::Touch,
     turn::Turn,
+    watch::Watch,
 };
 use crate::{
     record::{Game, GameResult, Position, PositionKey, ResultReason, ResultState, Seconds, Timestamp},

@@ -5,11 +5,12 @@ use shakmaty::{ByColor, Color};
 
 use super::{
     Code, Discipline, Extra, Severity,
-    clock::{SKEW, START, seconds},
+    clock::{SKEW, START},
     desk::{Notice, Scene},
     referee::{ClockTimes, Referee},
     texts::Arg,
     timers::Timer,
+    watch::seconds,
 };
 
 impl Referee {
