@@ -398,8 +398,8 @@ impl Board {
         }
     }
 
-    /// Whether the side to move has a legal move; cheaper than listing them.
-    pub(super) fn has_legal(&self, checkers: u64, scratch: &mut Vec<Step>) -> bool {
+    /// Whether the side to move, in check by `checkers`, has a legal move; cheaper than listing them.
+    pub(super) fn can_answer(&self, checkers: u64) -> bool {
         let us = self.us();
         let ours = self.color[us];
         let king = self.king(us);
@@ -412,11 +412,28 @@ impl Board {
         if checkers & checkers.wrapping_sub(1) != 0 {
             return false;
         }
-        let start = scratch.len();
-        self.legal(checkers, scratch);
-        let any = scratch.len() > start;
-        scratch.truncate(start);
-        any
+        if self.ep != NO_SQUARE {
+            let mut steps = Vec::new();
+            self.legal(checkers, &mut steps);
+            return !steps.is_empty();
+        }
+        // A pinned man's line meets the checking line in the king alone, so it answers no check.
+        let free = ours & !self.role[KING] & !self.pinned(king);
+        let checker = checkers.trailing_zeros() as u8;
+        if self.attackers(us, checker, occupied) & free != 0 {
+            return true;
+        }
+        let pawns = free & self.role[PAWN];
+        let path = between(king, checker);
+        let (one, two) = if us == WHITE {
+            let one = pawns << 8 & !occupied;
+            (one, one << 8 & !occupied & 0xff00_0000)
+        } else {
+            let one = pawns >> 8 & !occupied;
+            (one, one >> 8 & !occupied & 0x00ff_0000_0000)
+        };
+        (one | two) & path != 0
+            || Squares(path).any(|to| self.attackers(us, to, occupied) & free & !self.role[PAWN] != 0)
     }
 
     /// The position after a legal move.
@@ -436,9 +453,11 @@ impl Board {
             return next;
         }
         let role = self.role_at(step.from());
-        next.color[us ^ 1] &= !to;
-        for men in &mut next.role {
-            *men &= !to;
+        if self.color[us ^ 1] & to != 0 {
+            next.color[us ^ 1] &= !to;
+            for men in &mut next.role {
+                *men &= !to;
+            }
         }
         next.color[us] ^= from | to;
         if role < NONE {

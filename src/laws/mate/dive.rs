@@ -10,6 +10,8 @@ use super::{
         bit, king_attacks, knight_attacks, line, pawn_attacks, piece_attacks, rook_attacks,
     },
     guide::{Guide, entry},
+    pick::best_step,
+    plan::plan,
     weights::{WEIGHTS, w},
 };
 
@@ -65,6 +67,13 @@ impl Dive {
                     self.line.extend(path[..ply].iter().rev());
                     return true;
                 }
+                if board.us() == WHITE
+                    && pieces.flights.count_ones() <= 5
+                    && plan(&board, &pieces, &mut self.line)
+                {
+                    self.line.extend(path[..ply].iter().rev());
+                    return true;
+                }
             }
             if ply == depth || ply == LONGEST {
                 return false;
@@ -116,10 +125,7 @@ impl Dive {
         let start = self.moves.len();
         if checkers == 0 {
             let moves = &mut self.moves;
-            list(board, &guide, &pieces, &mut |entry| {
-                moves.push(entry);
-                0
-            });
+            list(board, &guide, &pieces, &mut |entry| moves.push(entry));
         } else {
             self.steps.clear();
             board.legal(checkers, &mut self.steps);
@@ -179,6 +185,7 @@ impl Dive {
             any |= hits & checks[role];
         }
         let flights = king_attacks(king) & !board.color[BLACK] & !cover;
+        pieces.flights = flights;
         // A checking man covers at most five of the squares beside a king.
         if any != 0 && flights.count_ones() <= 5 {
             let open = occupied & !bit(king);
@@ -223,7 +230,7 @@ impl Dive {
             return false;
         }
         let checkers = next.checkers();
-        if checkers != 0 && !next.has_legal(checkers, &mut self.steps) {
+        if checkers != 0 && !next.can_answer(checkers) {
             self.line.push(step);
             return true;
         }
@@ -232,18 +239,20 @@ impl Dive {
 }
 
 /// The side to move's knights and line pieces; White's with their attacks.
-struct Pieces {
+pub(super) struct Pieces {
     /// Role and square of each.
     men: [(u8, u8); 16],
     hits: [u64; 16],
     count: usize,
     /// Squares from which a man of each role checks, filled in by [`Dive::mate_in_one`].
-    checks: [u64; 5],
+    pub(super) checks: [u64; 5],
+    /// Squares beside the black king that nothing of White's covers, filled in by the same.
+    pub(super) flights: u64,
 }
 
 impl Pieces {
     fn new() -> Pieces {
-        Pieces { men: [(0, 0); 16], hits: [0; 16], count: 0, checks: [0; 5] }
+        Pieces { men: [(0, 0); 16], hits: [0; 16], count: 0, checks: [0; 5], flights: 0 }
     }
 
     fn fill(&mut self, board: &Board) {
@@ -265,7 +274,19 @@ impl Pieces {
         pieces.count = pieces.count.min(16);
     }
 
-    fn iter(&self) -> impl Iterator<Item = (usize, u8, u64)> + '_ {
+    pub(super) fn count(&self) -> usize {
+        self.count.min(16)
+    }
+
+    /// Role, square and attacks of one.
+    #[inline]
+    pub(super) fn get(&self, index: usize) -> (usize, u8, u64) {
+        let (role, from) = self.men[index & 15];
+        (role as usize % 5, from, self.hits[index & 15])
+    }
+
+    #[inline]
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, u8, u64)> + '_ {
         let men = self.men[..self.count].iter().zip(&self.hits[..self.count]);
         men.map(|(&(role, from), &hits)| (role as usize % 5, from, hits))
     }
@@ -273,7 +294,7 @@ impl Pieces {
 
 /// Whether a move by a side that is not in check leaves its king in check.
 #[inline]
-fn exposes(board: &Board, step: Step, next: &Board) -> bool {
+pub(super) fn exposes(board: &Board, step: Step, next: &Board) -> bool {
     let us = board.us();
     let king = next.king(us);
     // Only the king's own step, a man on a line with it, or a capture in passing can.
@@ -283,46 +304,18 @@ fn exposes(board: &Board, step: Step, next: &Board) -> bool {
     next.attackers(us ^ 1, king, next.occupied()) != 0
 }
 
-/// The legal move that looks best, and what comes of it; the side to move is not in check.
-#[inline]
-fn best_step(board: &Board, guide: &Guide, pieces: &Pieces) -> Option<(Step, Board)> {
-    let mut below = u32::MAX;
-    loop {
-        let mut top = 0;
-        list(board, guide, pieces, &mut |entry| {
-            if entry < below {
-                top = top.max(entry);
-            }
-            top
-        });
-        if top == 0 {
-            return None;
-        }
-        let step = Step(top as u16);
-        let next = board.after(step);
-        if !exposes(board, step, &next) {
-            return Some((step, next));
-        }
-        below = top;
-    }
-}
-
 /// Hands out every move that obeys its man's gait with its score; some may expose the own king. The side to
 /// move is not in check; castling is left out.
-///
-/// `emit` answers with the least entry that is still of interest; men that cannot reach it are passed over.
-#[inline]
-fn list(board: &Board, guide: &Guide, pieces: &Pieces, emit: &mut impl FnMut(u32) -> u32) {
+fn list(board: &Board, guide: &Guide, pieces: &Pieces, emit: &mut impl FnMut(u32)) {
     let us = board.us();
     let ours = board.color[us];
     let theirs = board.color[us ^ 1];
     let occupied = ours | theirs;
     let king = board.king(us);
     let base = guide.king_leaving(board, king);
-    let mut floor = 0;
     for to in Squares(king_attacks(king) & !ours & !king_attacks(board.king(us ^ 1))) {
         let score = base + guide.king_on(board, to) + guide.king_taking(board, to);
-        floor = emit(entry(score, Step::new(king, to)));
+        emit(entry(score, Step::new(king, to)));
     }
     for from in Squares(ours & board.role[PAWN]) {
         let mut to = pawn_attacks(us, from) & (theirs | if board.ep < 64 { bit(board.ep) } else { 0 });
@@ -336,28 +329,25 @@ fn list(board: &Board, guide: &Guide, pieces: &Pieces, emit: &mut impl FnMut(u32
         let base = guide.leaving(PAWN, from);
         for square in Squares(to) {
             if (8..56).contains(&square) {
-                floor = emit(entry(guide.pawn(board, square, base), Step::new(from, square)));
+                emit(entry(guide.pawn(board, square, base), Step::new(from, square)));
             } else {
                 for role in [QUEEN, KNIGHT, ROOK, BISHOP] {
                     let score = guide.promotion(board, square, role);
-                    floor = emit(entry(score, Step::promotion(from, square, role)));
+                    emit(entry(score, Step::promotion(from, square, role)));
                 }
             }
         }
     }
     for (role, from, hits) in pieces.iter() {
         let base = guide.leaving(role, from);
-        if entry(base + guide.best(role), Step(u16::MAX)) < floor {
-            continue;
-        }
         let hits = if us == BLACK { piece_attacks(role, from, occupied) } else { hits };
         let checks = pieces.checks[role];
         for to in Squares(hits & !occupied) {
-            floor = emit(entry(guide.arriving(role, to, base, checks), Step::new(from, to)));
+            emit(entry(guide.arriving(role, to, base, checks), Step::new(from, to)));
         }
         for to in Squares(hits & theirs) {
             let score = guide.arriving(role, to, base, checks) + guide.taking(board, to);
-            floor = emit(entry(score, Step::new(from, to)));
+            emit(entry(score, Step::new(from, to)));
         }
     }
 }

@@ -24,19 +24,33 @@ pub(super) struct Guide {
     many: usize,
     /// Where a black pawn takes.
     unsafe_squares: u64,
+    /// Squares to which a push may be worth more or less than another push to the same rank.
+    pub(super) near_pushes: u64,
 }
 
 impl Guide {
     pub(super) fn new(board: &Board) -> Guide {
         let white = board.color[WHITE];
         let pawns = board.men(BLACK, PAWN);
+        let black_king = board.king(BLACK);
+        let unsafe_squares = pawns >> 9 & NOT_FILE_H | pawns >> 7 & NOT_FILE_A;
+        // A pawn attacks something around the king only from within two ranks and files of it.
+        let ring = king_attacks(black_king) | bit(black_king);
+        let wide = ring | ring << 1 & NOT_FILE_A | ring >> 1 & NOT_FILE_H;
+        let (up, down) = (wide | wide << 8, wide | wide >> 8);
+        let near_pushes = if board.us() == WHITE {
+            down | up << 8 | up << 16 | unsafe_squares
+        } else {
+            up | down >> 8 | down >> 16
+        };
         Guide {
             white: board.us() == WHITE,
-            black_king: board.king(BLACK),
+            black_king,
             white_king: board.king(WHITE),
             heavy: white & (board.role[QUEEN] | board.role[ROOK]) != 0,
             many: usize::from((white & !board.role[PAWN]).count_ones() > WEIGHTS[w::FEW] as u32),
-            unsafe_squares: pawns >> 9 & NOT_FILE_H | pawns >> 7 & NOT_FILE_A,
+            unsafe_squares,
+            near_pushes,
         }
     }
 
@@ -45,6 +59,19 @@ impl Guide {
     pub(super) fn best(&self, role: usize) -> i32 {
         let table = if self.white { &WHITE_BEST } else { &BLACK_BEST };
         table[role % 5][self.black_king as usize & 63] as i32
+    }
+
+    /// What each square is worth to a man of this role.
+    #[inline]
+    pub(super) fn row(&self, role: usize) -> &'static [i16; 64] {
+        let table = if self.white { &WHITE_TO } else { &BLACK_TO };
+        &table[role % 5][self.black_king as usize & 63]
+    }
+
+    /// Squares on which more counts than [`Guide::row`] tells, captures aside.
+    #[inline]
+    pub(super) fn marked(&self, checks: u64) -> u64 {
+        if self.white { self.unsafe_squares | checks } else { 0 }
     }
 
     /// What leaving a square is worth to a man other than the king.

@@ -13,7 +13,7 @@
 //! | `solve` | the game is over; one legal move only, again and again | no |
 //! | `material` | no mate exists with these men | no |
 //! | `closed` | what each man can ever reach, but by moves that end the play, leaves no room for a mate | no |
-//! | `dive`, `guide`, `weights` | short guided search, no memory: a few dozen positions for most games | yes |
+//! | `dive`, `pick`, `guide`, `weights`, `plan` | short guided search, no memory: a few dozen positions for most games | yes |
 //! | `space`, `rank` | the reachable positions, best first, exactly remembered, `closed` cutting inside | both |
 //!
 //! Tried and left out: the closed-structure proof before the short search in open positions (five
@@ -32,6 +32,8 @@ mod closed;
 mod dive;
 mod guide;
 mod material;
+mod pick;
+mod plan;
 mod rank;
 mod report;
 mod solve;

@@ -11,7 +11,7 @@ use super::{
 /// true of play so far, so every position is within those sets. If *m* has no move in them, it is taken at home or
 /// stays there for ever: it is *rooted*. What is known of rooted men may then be used, in the next such assumption and in the final sets:
 /// a rooted man never moves, though it may be taken. While it lives the sets of its assumption hold, so it attacks no more than there.
-pub(in crate::laws::mate) fn cannot_mate_deep(board: &Board) -> bool {
+pub(in super::super) fn cannot_mate_deep(board: &Board) -> bool {
     let mut given = Given::default();
     let Some(plain) = Structure::new(board, &given) else {
         return rooted_proof(board, &mut given, u32::MAX);
