@@ -235,7 +235,7 @@ impl Update {
 #[must_use]
 pub(super) fn ply_json(index: usize, ply: &Ply, replaces: bool) -> Value {
     let n = index + 1;
-    json!({
+    let mut message = json!({
         "n": n,
         "uci": ply.uci.to_string(),
         "san": ply.san,
@@ -246,7 +246,11 @@ pub(super) fn ply_json(index: usize, ply: &Ply, replaces: bool) -> Value {
         "elapsed": ply.elapsed,
         "illegal": ply.irregular,
         "source": ply.source,
-    })
+    });
+    if let Some(origin) = &ply.origin {
+        message["origin"] = json!(origin.fen());
+    }
+    message
 }
 
 /// A result as the stream writes it.

@@ -17,7 +17,7 @@ use super::hold::{Hold, HoldPolicy};
 use crate::{
     hall::{TableId, Update, UpdateBody, View},
     record::{
-        Game, PlyState, Timestamp,
+        Game, Ply, PlyState, Timestamp,
         pgn::{ResultPolicy, WriteOptions, write_game_with},
     },
 };
@@ -379,12 +379,14 @@ fn lichess_pgn(game: &Game) -> (String, Option<String>) {
     if let Some(control) = control {
         game.tags.set("TimeControl", control);
     }
-    let cut = game.plies.iter().position(|ply| ply.irregular);
+    let cut = game.plies.iter().position(Ply::breaks);
     let notice = cut.map(|index| {
-        format!(
-            "cut before ply {}, an illegal move that stood: Lichess cannot show it or what follows",
-            index + 1
-        )
+        let why = if game.plies[index].irregular {
+            "an illegal move that stood"
+        } else {
+            "where a position was set"
+        };
+        format!("cut before ply {}, {why}: Lichess cannot show it or what follows", index + 1)
     });
     // A clock of which nothing is left reads as none at Lichess; all others are trusted.
     let options = WriteOptions {

@@ -45,6 +45,8 @@ pub struct Ply {
     pub after: Position,
     /// It was not legal but stood (Laws 7.5, 13.4.2).
     pub irregular: bool,
+    /// The position a person set before it was made, where that is not what the ply before led to.
+    pub origin: Option<Box<Position>>,
     /// Provisional or confirmed.
     pub state: PlyState,
     /// Where it came from.
@@ -57,6 +59,14 @@ pub struct Ply {
     pub clock: ByColor<Option<Seconds>>,
     /// Thinking time for PGN's `%emt`, when known.
     pub elapsed: Option<Seconds>,
+}
+
+impl Ply {
+    /// No legal move from where the ply before led to: PGN cannot say it in one movetext.
+    #[must_use]
+    pub fn breaks(&self) -> bool {
+        self.irregular || self.origin.is_some()
+    }
 }
 
 /// A result of a game. Wider than PGN's four words (Laws 11.8, 12.9 and the glossary).
@@ -210,6 +220,9 @@ impl Game {
     /// The position before ply `index` (0 = the start position).
     #[must_use]
     pub fn position_before(&self, index: usize) -> Option<&Position> {
+        if let Some(origin) = self.plies.get(index).and_then(|ply| ply.origin.as_deref()) {
+            return Some(origin);
+        }
         match index {
             0 => Some(&self.start),
             _ => self.plies.get(index - 1).map(|ply| &ply.after),

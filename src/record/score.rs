@@ -93,6 +93,7 @@ pub fn read_score(start: &Position, text: &str) -> ScoreRead {
             san: before.san(m),
             after: before.play(m),
             irregular: false,
+            origin: None,
             state: PlyState::Confirmed,
             source: PlySource::Typed,
             made_at: Timestamp::default(),

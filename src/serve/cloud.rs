@@ -182,7 +182,7 @@ pub(crate) fn clock(clock: ClockView) -> Value {
 pub(crate) fn moves(game: &Game, provisional: bool) -> Vec<String> {
     let mut moves = Vec::new();
     for (index, ply) in game.plies.iter().enumerate() {
-        if ply.irregular || (!provisional && ply.state == PlyState::Provisional) {
+        if ply.breaks() || (!provisional && ply.state == PlyState::Provisional) {
             break;
         }
         let mover = game.position_before(index).map_or(Color::White, Position::turn);

@@ -212,12 +212,18 @@ impl Track {
         let mut plies = Vec::new();
         let mut position = line.start.clone();
         let mut count = 0;
+        let mut set = false;
         for one in &line.made {
             let after = one.play(&position);
-            if !matches!(one.step, Step::Base(_)) {
+            if matches!(one.step, Step::Base(_)) {
+                set = true;
+            } else {
                 if count >= kept {
-                    plies.push(one.tell(&position, &after, PlyState::Confirmed));
+                    let mut told = one.tell(&position, &after, PlyState::Confirmed);
+                    told.origin = set.then(|| Box::new(position.clone()));
+                    plies.push(told);
                 }
+                set = false;
                 count += 1;
             }
             position = after;

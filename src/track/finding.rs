@@ -15,6 +15,8 @@ pub struct TrackedPly {
     pub after: Position,
     /// Not legal, but it stood.
     pub irregular: bool,
+    /// The position a person set before it, if one was.
+    pub origin: Option<Box<Position>>,
     /// Provisional or confirmed.
     pub state: PlyState,
     /// How it was found.

@@ -57,6 +57,7 @@ impl Made {
             san,
             after: after.clone(),
             irregular,
+            origin: None,
             state,
             source: self.source,
             made_at: self.made_at,

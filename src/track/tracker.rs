@@ -378,7 +378,11 @@ impl Track {
         let mut plies = Vec::with_capacity(open.len() - kept);
         for (index, ply) in open.iter().enumerate().skip(kept) {
             let before = if index == 0 { &self.line.base } else { &open[index - 1].after };
-            plies.push(ply.made.tell(before, &ply.after, PlyState::Provisional));
+            let mut told = ply.made.tell(before, &ply.after, PlyState::Provisional);
+            if index == 0 && matches!(self.line.made.last(), Some(Made { step: Step::Base(_), .. })) {
+                told.origin = Some(Box::new(before.clone()));
+            }
+            plies.push(told);
         }
         self.shown.truncate(kept);
         self.shown.extend(open[kept..].iter().map(|ply| ply.made.step.clone()));

@@ -7,8 +7,12 @@ use arbiterd::{
         Update,
     },
     journal::{Journal, JournalError},
-    record::{Position, Tags, Timestamp},
+    record::{
+        Position, Tags, Timestamp,
+        pgn::{read_games, write_game},
+    },
     sim::{Level, famous_games, play_virtual},
+    track::Correction,
     wire::{BoardIdentity, LinkEvent, Observation},
 };
 
@@ -157,4 +161,59 @@ fn two_boards_that_stood_at_each_others_tables_are_put_right_with_their_moves() 
         let shown: Vec<String> = view.tables[&id].game.plies.iter().map(|ply| ply.uci.to_string()).collect();
         assert_eq!(shown, moves(&hall, id), "what is shown is what the hall has");
     }
+}
+
+#[test]
+fn a_game_that_goes_on_from_a_position_that_was_set_is_whole_in_the_record() {
+    let mut hall = Hall::new();
+    let inputs = inputs();
+    let mut view = arbiterd::hall::View::new(false);
+    for input in inputs.iter().take_while(|input| !matches!(input.body, InputBody::Board(..))) {
+        hall.apply(input).iter().for_each(|update| view.apply(update));
+    }
+    let table = TableId(1);
+    let mut correct = |hall: &mut Hall, seconds: i64, correction| {
+        let at = Timestamp::from_millis(seconds * 1000);
+        let command = Command::Correct { table, correction };
+        let updates = hall.apply(&Input { at, body: InputBody::Command { by: "test".to_owned(), command } });
+        updates.iter().for_each(|update| view.apply(update));
+        texts(&updates)
+    };
+    let plies = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    correct(&mut hall, 1, Correction::Append { plies: plies(&["e2e4", "e7e5"]) });
+    let fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 0 31";
+    let position = Position::from_fen(fen, shakmaty::CastlingMode::Standard).expect("a position");
+    correct(&mut hall, 2, Correction::SetPosition { position: position.clone() });
+    let told = correct(&mut hall, 3, Correction::Append { plies: plies(&["e8d7", "e2e4"]) });
+    let first = told.iter().find(|text| text.contains("\"e8d7\"")).expect("the ply is told");
+    assert!(first.contains(&format!("\"origin\":\"{fen}\"")), "{first}");
+    let game = hall.game(table).expect("a game");
+    assert_eq!(game.position_before(2), Some(&position));
+    assert_eq!(game.position_before(3), Some(&game.plies[2].after));
+    // PGN has a segment for each part, and both are read as the one game they are.
+    let mut text = String::new();
+    write_game(game, &mut text);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        flat.contains("1. e4 e5 {another position was set here; the game goes on in the next segment} *")
+    );
+    assert!(text.contains(&format!("[FEN \"{fen}\"]")), "{text}");
+    assert!(flat.contains("31... Kd7 {(continued from a position that was set)} 32. e4 *"), "{text}");
+    let read: Vec<_> = read_games(text.as_bytes()).map(|read| read.expect("PGN").0).collect();
+    assert_eq!(read.len(), 1);
+    let moves: Vec<_> = read[0].plies.iter().map(|ply| (ply.uci, ply.origin.clone())).collect();
+    let have: Vec<_> = game.plies.iter().map(|ply| (ply.uci, ply.origin.clone())).collect();
+    assert_eq!(moves, have);
+    // An earlier ply corrected leaves it where it is; taken back, the game is as it was.
+    correct(&mut hall, 4, Correction::ReplacePly { index: 1, uci: "d7d5".parse().expect("a move") });
+    let game = hall.game(table).expect("a game");
+    assert_eq!(game.plies.len(), 4);
+    assert_eq!(game.position_before(2), Some(&position));
+    correct(&mut hall, 5, Correction::DeletePly { index: 2 });
+    for seconds in 6..9 {
+        correct(&mut hall, seconds, Correction::Undo);
+    }
+    let game = hall.game(table).expect("a game");
+    assert_eq!(game.plies.iter().map(|ply| ply.uci.to_string()).collect::<Vec<_>>(), ["e2e4", "e7e5"]);
+    assert_eq!(view.tables[&table].game.plies, hall.game(table).expect("a game").plies);
 }

@@ -79,6 +79,7 @@ fn ply(
         san,
         after,
         irregular,
+        origin: None,
         state: PlyState::Confirmed,
         source: PlySource::Board,
         made_at: Timestamp::default(),

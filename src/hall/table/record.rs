@@ -4,17 +4,20 @@ use shakmaty::ByColor;
 
 use super::{TYPED, Table, TableStatus, UpdateBody, rulings::closes};
 use crate::{
-    record::{Ply, PlySource, PlyState, Position, Timestamp},
+    record::{Game, Ply, PlySource, PlyState, Position, Timestamp},
     track::{AtPress, Finding, TrackedPly},
 };
 
-/// A ply as the tracker reads it, with the times known of the one that stood in its place.
-fn recorded(tracked: &TrackedPly, before: Option<&Ply>) -> Ply {
+/// A ply as the tracker reads it, next in this game, with the times known of the one that stood in its
+/// place.
+fn recorded(tracked: &TrackedPly, before: Option<&Ply>, game: &Game) -> Ply {
+    let origin = tracked.origin.clone().filter(|origin| **origin != *game.position());
     Ply {
         uci: tracked.uci,
         san: tracked.san.clone(),
         after: tracked.after.clone(),
         irregular: tracked.irregular,
+        origin,
         state: tracked.state,
         source: tracked.source,
         made_at: tracked.made_at,
@@ -84,7 +87,7 @@ impl Table {
             let before = old.get(offset);
             let same = before.is_some_and(|ply| ply.uci == tracked.uci && ply.after == tracked.after);
             let kept = before.filter(|_| same);
-            let ply = recorded(tracked, before);
+            let ply = recorded(tracked, before, &self.game);
             if kept != Some(&ply) {
                 let index = from + offset;
                 let replaces = before.is_some() && !same;
@@ -131,7 +134,7 @@ impl Table {
     fn append_rest(&mut self, from: usize, plies: &[TrackedPly], old: &[Ply]) {
         for (offset, tracked) in plies.iter().enumerate() {
             let before = old.get(offset).filter(|ply| ply.uci == tracked.uci);
-            let ply = recorded(tracked, before);
+            let ply = recorded(tracked, before, &self.game);
             self.out.push(UpdateBody::Ply {
                 index: from + offset,
                 ply: Box::new(ply.clone()),

@@ -429,6 +429,7 @@ mod tests {
                 san: before.san(m),
                 after: after.clone(),
                 irregular: false,
+                origin: None,
                 state: PlyState::Confirmed,
                 source: PlySource::Board,
                 made_at: Timestamp::default(),

@@ -76,11 +76,11 @@ impl Iterator for Games {
             let Some(next) = self.read_one() else { break };
             match next {
                 Ok((segment, more)) if segment.tags.get("Segment").is_some() => match join(game, segment) {
-                    Ok(played) => {
+                    Ok(kind) => {
                         let line = more.first().map_or(1, |repair| repair.line);
                         repairs.extend(more);
-                        let ply = Some(game.plies.iter().rposition(|ply| ply.irregular).unwrap_or(0) as u32);
-                        repairs.push(Repair { line, ply, kind: RepairKind::SegmentsJoined { played } });
+                        let ply = Some(game.plies.iter().rposition(Ply::breaks).unwrap_or(0) as u32);
+                        repairs.push(Repair { line, ply, kind });
                     }
                     Err(segment) => {
                         let mut more = more;
@@ -319,6 +319,7 @@ impl<'a> GameReader<'a> {
             san,
             after: position.clone(),
             irregular: false,
+            origin: None,
             state: PlyState::Confirmed,
             source: PlySource::Entered,
             made_at: Timestamp::default(),
@@ -474,28 +475,26 @@ fn needs_chess960(fen: &str) -> bool {
     standard.to_setup().castling_rights != free.to_setup().castling_rights
 }
 
-/// Puts a segment behind the game whose illegal move it follows; says which move that was.
-fn join(game: &mut Game, segment: Game) -> Result<String, Box<Game>> {
+/// Puts a segment behind the game that it continues; says what broke the game there.
+fn join(game: &mut Game, segment: Game) -> Result<RepairKind, Box<Game>> {
     let same = |name| game.tags.get(name) == segment.tags.get(name);
     if !(same("White") && same("Black")) {
         return Err(Box::new(segment));
     }
+    if segment.notes.get(&1).is_some_and(|note| note.contains(super::write::SET)) {
+        return Ok(join_set(game, segment));
+    }
     let before = game.position().clone();
     let Some(uci) = difference(&before, &segment.start) else { return Err(Box::new(segment)) };
     // The words that the writer put there.
-    let count = game.plies.len();
-    if let Some(note) = game.notes.get_mut(&count) {
-        let cut = ["White played ", "Black played "].iter().filter_map(|words| note.find(words)).min();
-        note.truncate(cut.unwrap_or(note.len()));
-        note.truncate(note.trim_end().len());
-    }
-    game.notes.retain(|_, note| !note.is_empty());
+    drop_words(game, &["White played ", "Black played "]);
     let san = irregular_san(&before, uci);
     game.plies.push(Ply {
         uci,
         san: san.clone(),
-        after: segment.start,
+        after: segment.start.clone(),
         irregular: true,
+        origin: None,
         state: PlyState::Confirmed,
         source: PlySource::Entered,
         made_at: Timestamp::default(),
@@ -503,16 +502,43 @@ fn join(game: &mut Game, segment: Game) -> Result<String, Box<Game>> {
         clock: ByColor::default(),
         elapsed: None,
     });
+    append(game, segment, super::write::CONTINUED);
+    Ok(RepairKind::SegmentsJoined { played: san })
+}
+
+/// Puts a segment behind the game that goes on from its position because a person set it.
+fn join_set(game: &mut Game, mut segment: Game) -> RepairKind {
+    drop_words(game, &[super::write::SET_NEXT]);
+    let fen = segment.start.fen();
+    if let Some(first) = segment.plies.first_mut() {
+        first.origin = Some(Box::new(segment.start.clone()));
+    }
+    append(game, segment, super::write::SET);
+    RepairKind::PositionSet { fen }
+}
+
+/// Takes away what the writer put behind the last ply, from the first of these words on.
+fn drop_words(game: &mut Game, words: &[&str]) {
+    let count = game.plies.len();
+    if let Some(note) = game.notes.get_mut(&count) {
+        let cut = words.iter().filter_map(|words| note.find(words)).min();
+        note.truncate(cut.unwrap_or(note.len()));
+        note.truncate(note.trim_end().len());
+    }
+    game.notes.retain(|_, note| !note.is_empty());
+}
+
+/// The segment's plies, notes without the writer's words, and result.
+fn append(game: &mut Game, segment: Game, words: &str) {
     let shift = game.plies.len();
     for (at, note) in segment.notes {
-        let note = note.replace(super::write::CONTINUED, "").trim().to_owned();
+        let note = note.replace(words, "").trim().to_owned();
         if !note.is_empty() {
             game.notes.insert(at + shift, note);
         }
     }
     game.plies.extend(segment.plies);
     game.result = segment.result;
-    Ok(san)
 }
 
 /// The squares of the irregular move that leads from one position to another.

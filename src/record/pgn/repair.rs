@@ -73,6 +73,8 @@ pub enum RepairKind {
     Chess960WithoutPosition,
     /// Two segments around an illegal move that stood were put together.
     SegmentsJoined { played: String },
+    /// Two segments before and after a position that a person set were put together.
+    PositionSet { fen: String },
     /// A segment that does not go on where the game before it ended; kept as a game of its own.
     SegmentAlone,
 }
@@ -156,6 +158,9 @@ impl fmt::Display for RepairKind {
             Self::Chess960WithoutPosition => f.write_str("Chess960 without a start position"),
             Self::SegmentsJoined { played } => {
                 write!(f, "two segments put together around the illegal move {played} that stood")
+            }
+            Self::PositionSet { fen } => {
+                write!(f, "two segments put together; between them the position {fen} was set")
             }
             Self::SegmentAlone => f.write_str("this segment does not follow the game before it"),
         }

@@ -17,6 +17,10 @@ const COLUMNS: usize = 79;
 
 /// Stands with the first move of a continued segment.
 pub(super) const CONTINUED: &str = "(continued after the illegal move that stood)";
+/// Stands with the first move from a position that a person set.
+pub(super) const SET: &str = "(continued from a position that was set)";
+/// Stands with the last move before it.
+pub(super) const SET_NEXT: &str = "another position was set here";
 
 /// The tags every game has, in the order of the standard.
 const ROSTER: [&str; 7] = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
@@ -57,7 +61,8 @@ pub struct WriteOptions {
     pub provisional: bool,
     /// Which results are written.
     pub results: ResultPolicy,
-    /// Continue after an illegal move that stood, in a second segment. Otherwise the game ends there.
+    /// Continue after an illegal move that stood, or from a position that was set, in a second segment.
+    /// Otherwise the game ends there.
     pub segments: bool,
     /// Clock tags of a running game.
     pub running: Option<RunningClock>,
@@ -81,7 +86,8 @@ pub fn write_game(game: &Game, out: &mut String) {
     write_game_with(game, &WriteOptions::default(), out);
 }
 
-/// Appends the game (in several segments where an illegal move stood), each with a blank line.
+/// Appends the game (in several segments where an illegal move stood or a position was set), each with a
+/// blank line.
 pub fn write_game_with(game: &Game, options: &WriteOptions, out: &mut String) {
     let shown = if options.provisional {
         game.plies.len()
@@ -93,13 +99,18 @@ pub fn write_game_with(game: &Game, options: &WriteOptions, out: &mut String) {
     let mut first = 0;
     let mut segment = 1;
     loop {
-        let cut = game.plies[first..shown].iter().position(|ply| ply.irregular).map(|ahead| first + ahead);
+        let broken = |index: &usize| {
+            let ply = &game.plies[*index];
+            ply.irregular || ply.origin.is_some() && *index > first
+        };
+        let cut = (first..shown).find(broken);
         let last = cut.is_none() || !options.segments;
         let end = cut.unwrap_or(shown);
         write_tags(game, options, Segment { number: segment, first, last }, result, out);
         write_movetext(game, options, first..end, cut, result.map(|(result, ..)| result), out);
         match cut {
-            Some(cut) if options.segments => first = cut + 1,
+            // An illegal move stands in the comment, a move from a position that was set begins the next.
+            Some(cut) if options.segments => first = cut + usize::from(game.plies[cut].irregular),
             _ => return,
         }
         segment += 1;
@@ -240,7 +251,7 @@ fn write_movetext(
         let commands = commands(ply, before.turn(), options);
         let mut words = game.notes.get(&(index + 1)).cloned().unwrap_or_default();
         if index == plies.start && index > 0 {
-            append(&mut words, CONTINUED);
+            append(&mut words, if ply.origin.is_some() { SET } else { CONTINUED });
         }
         if index + 1 == plies.end
             && let Some(comment) = &cut_comment
@@ -260,14 +271,17 @@ fn append(words: &mut String, more: &str) {
     words.push_str(more);
 }
 
-/// Says what PGN cannot: which illegal move was played here and stood.
+/// Says what PGN cannot: which illegal move was played here and stood, or that a position was set.
 fn cut_comment(game: &Game, index: usize, segments: bool) -> String {
     let (Some(ply), Some(before)) = (game.plies.get(index), game.position_before(index)) else {
         return String::new();
     };
+    let more = if segments { "; the game goes on in the next segment" } else { "" };
+    if !ply.irregular {
+        return format!("{SET_NEXT}{more}");
+    }
     let side = before.turn().fold_wb("White", "Black");
     let dots = before.turn().fold_wb(".", "...");
-    let more = if segments { "; the game goes on in the next segment" } else { "" };
     format!("{side} played {}{dots} {} here, an illegal move that stood{more}", before.move_number(), ply.uci)
 }
 
@@ -367,6 +381,7 @@ mod tests {
             san: before.san(m),
             after: before.play(m),
             irregular: false,
+            origin: None,
             state: PlyState::Confirmed,
             source: PlySource::Board,
             made_at: Timestamp::default(),
@@ -388,6 +403,7 @@ mod tests {
             san: format!("{from}{to}?"),
             after: before.after_irregular(board),
             irregular: true,
+            origin: None,
             state: PlyState::Confirmed,
             source: PlySource::Board,
             made_at: Timestamp::default(),

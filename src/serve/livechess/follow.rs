@@ -143,7 +143,7 @@ impl Setup {
         let mut moves = Vec::new();
         for (index, ply) in plies.iter().enumerate().skip(base) {
             // What no rule allows, no client of this API can read.
-            if ply.irregular {
+            if ply.irregular || index > base && ply.origin.is_some() {
                 break;
             }
             let last = index + 1 == plies.len();

@@ -127,6 +127,7 @@ impl Script {
             san: before.san(m),
             after: after.clone(),
             irregular: false,
+            origin: None,
             state,
             source: PlySource::Board,
             made_at: Timestamp::from_millis(self.now),
