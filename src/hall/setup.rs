@@ -51,6 +51,7 @@ pub(super) fn table_info(setup: &TableSetup, context: &Context<'_>, number: u64)
         white: setup.white.clone(),
         black: setup.black.clone(),
         start: setup.start.clone(),
+        set: None,
         tags: tags(setup, context),
         profile: profile(setup, context).to_owned(),
         time_control: time_control(setup, context).to_owned(),

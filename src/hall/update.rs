@@ -157,6 +157,8 @@ pub struct TableInfo {
     pub black: Player,
     /// Where the game starts.
     pub start: Position,
+    /// A position that a person set after so many plies, where the game stands until another is made.
+    pub set: Option<(usize, Position)>,
     /// PGN tags for the archive (the seven, names, ratings, `GameId`…), without the result.
     pub tags: Tags,
     /// The rules profile.
@@ -285,6 +287,7 @@ impl TableInfo {
             "players": {"white": self.white, "black": self.black},
             "status": self.status,
             "start": self.start.fen(),
+            "set": self.set.as_ref().map(|(plies, position)| json!({"after": plies, "fen": position.fen()})),
             "chess960": self.start.mode().is_chess960(),
             "time_control": self.time_control,
         });

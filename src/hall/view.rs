@@ -120,6 +120,7 @@ impl View {
                 if view.game.start != info.start {
                     view.game.start = info.start.clone();
                 }
+                view.game.set.clone_from(&info.set);
                 view.game.tags = info.tags.clone();
                 view.info = (**info).clone();
             }

@@ -197,6 +197,8 @@ pub struct Game {
     pub start: Position,
     /// Its plies in order.
     pub plies: Vec<Ply>,
+    /// A position that a person set after so many plies: the game stands there until another is made.
+    pub set: Option<(usize, Position)>,
     /// Words for the score sheet after ply n (1 = the first; 0 = before it), such as `(=)` for a
     /// draw offer. They become part of that ply's one PGN comment.
     pub notes: BTreeMap<usize, String>,
@@ -211,9 +213,18 @@ impl Game {
         Self { start, ..Self::default() }
     }
 
-    /// The position after the last ply.
+    /// The position after the last ply, or the one that was set since.
     #[must_use]
     pub fn position(&self) -> &Position {
+        match &self.set {
+            Some((plies, position)) if *plies == self.plies.len() => position,
+            _ => self.led_to(),
+        }
+    }
+
+    /// The position to which the last ply led, whatever was set since.
+    #[must_use]
+    pub fn led_to(&self) -> &Position {
         self.plies.last().map_or(&self.start, |ply| &ply.after)
     }
 

@@ -231,7 +231,7 @@ impl Track {
         if kept < before.len() || !plies.is_empty() {
             out.push(Finding::Line { from: kept, plies, cause: Cause::Corrected });
         }
-        if based {
+        if based || matches!(line.made.last(), Some(Made { step: Step::Base(_), .. })) {
             out.push(Finding::Base { index: line.count, position: line.base.clone() });
         }
         out.push(Finding::Confirmed { count: line.count });

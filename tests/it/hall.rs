@@ -176,7 +176,9 @@ fn a_game_that_goes_on_from_a_position_that_was_set_is_whole_in_the_record() {
         let at = Timestamp::from_millis(seconds * 1000);
         let command = Command::Correct { table, correction };
         let updates = hall.apply(&Input { at, body: InputBody::Command { by: "test".to_owned(), command } });
-        updates.iter().for_each(|update| view.apply(update));
+        for update in &updates {
+            view.apply(update);
+        }
         texts(&updates)
     };
     let plies = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
@@ -184,6 +186,7 @@ fn a_game_that_goes_on_from_a_position_that_was_set_is_whole_in_the_record() {
     let fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 0 31";
     let position = Position::from_fen(fen, shakmaty::CastlingMode::Standard).expect("a position");
     correct(&mut hall, 2, Correction::SetPosition { position: position.clone() });
+    assert_eq!(hall.game(table).expect("a game").position(), &position, "the game stands there at once");
     let told = correct(&mut hall, 3, Correction::Append { plies: plies(&["e8d7", "e2e4"]) });
     let first = told.iter().find(|text| text.contains("\"e8d7\"")).expect("the ply is told");
     assert!(first.contains(&format!("\"origin\":\"{fen}\"")), "{first}");
@@ -215,5 +218,9 @@ fn a_game_that_goes_on_from_a_position_that_was_set_is_whole_in_the_record() {
     }
     let game = hall.game(table).expect("a game");
     assert_eq!(game.plies.iter().map(|ply| ply.uci.to_string()).collect::<Vec<_>>(), ["e2e4", "e7e5"]);
-    assert_eq!(view.tables[&table].game.plies, hall.game(table).expect("a game").plies);
+    assert_eq!(game.position(), &position, "it stands there again");
+    correct(&mut hall, 9, Correction::Undo);
+    let game = hall.game(table).expect("a game");
+    assert_eq!(game.position(), &game.plies[1].after, "and nothing is set any more");
+    assert_eq!(view.tables[&table].game, *game, "the public knows the same");
 }

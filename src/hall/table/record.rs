@@ -11,7 +11,7 @@ use crate::{
 /// A ply as the tracker reads it, next in this game, with the times known of the one that stood in its
 /// place.
 fn recorded(tracked: &TrackedPly, before: Option<&Ply>, game: &Game) -> Ply {
-    let origin = tracked.origin.clone().filter(|origin| **origin != *game.position());
+    let origin = tracked.origin.clone().filter(|origin| **origin != *game.led_to());
     Ply {
         uci: tracked.uci,
         san: tracked.san.clone(),
@@ -56,6 +56,15 @@ impl Table {
             Finding::StartPosition => self.set_status(TableStatus::Armed),
             Finding::Base { index: 0, position } if self.game.plies.is_empty() => {
                 self.starts_from(position);
+            }
+            Finding::Base { index, position } => {
+                let away = *index != self.game.plies.len() || position != self.game.led_to();
+                let set = away.then(|| (*index, position.clone()));
+                if set != self.game.set {
+                    self.game.set.clone_from(&set);
+                    self.info.set = set;
+                    self.announce();
+                }
             }
             Finding::WantsDump => self.wants_dump = true,
             _ => {}

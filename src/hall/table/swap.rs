@@ -31,6 +31,8 @@ impl Table {
         std::mem::swap(&mut self.setup.board, &mut other.setup.board);
         std::mem::swap(&mut self.game.start, &mut other.game.start);
         std::mem::swap(&mut self.info.start, &mut other.info.start);
+        std::mem::swap(&mut self.game.set, &mut other.game.set);
+        std::mem::swap(&mut self.info.set, &mut other.info.set);
         if !same_start {
             // Each board was read from the other game's start: what it read are no moves of this one.
             std::mem::swap(&mut self.referee, &mut other.referee);
@@ -49,6 +51,8 @@ impl Table {
     /// Reads the board from the start position on, as if it had been set up now.
     fn begin_anew(&mut self, at: Timestamp) {
         self.game.plies.clear();
+        self.game.set = None;
+        self.info.set = None;
         self.presses.clear();
         self.info.status = TableStatus::Waiting;
         self.announce();

@@ -45,9 +45,8 @@ pub(super) struct Watch {
     /// Every update as the desk's stream writes it.
     pub(super) told: Vec<String>,
     alerts: BTreeMap<(TableId, u64, u32), AlertState>,
-    /// Tables where a person has set a position, and after how many plies: the chain of moves may
-    /// begin anew there.
-    set: BTreeMap<TableId, usize>,
+    /// Tables where a person has set a position: the chain of moves may begin anew there.
+    set: BTreeSet<TableId>,
     /// Tables whose games changed places: what was dealt with before is not told again.
     moved: BTreeSet<TableId>,
     /// When something about a table's board or game changed last.
@@ -76,7 +75,7 @@ impl Watch {
             delays: vec![(i64::MIN, 0)],
             told: Vec::new(),
             alerts: BTreeMap::new(),
-            set: BTreeMap::new(),
+            set: BTreeSet::new(),
             moved: BTreeSet::new(),
             changed: BTreeMap::new(),
             seen: BTreeSet::new(),
@@ -85,16 +84,14 @@ impl Watch {
 
     /// A person sets a position at this table.
     pub(super) fn position_set(&mut self, table: TableId) {
-        let plies = self.desk.tables.get(&table).map_or(0, |view| view.game.plies.len());
-        self.set.insert(table, plies);
+        self.set.insert(table);
     }
 
     /// The games of two tables change places.
     pub(super) fn swapped(&mut self, a: TableId, b: TableId) {
         self.moved.extend([a, b]);
-        let (first, second) = (self.set.get(&a).copied(), self.set.get(&b).copied());
-        if first.is_some() || second.is_some() {
-            self.set.extend([(a, second.unwrap_or(usize::MAX)), (b, first.unwrap_or(usize::MAX))]);
+        if self.set.contains(&a) || self.set.contains(&b) {
+            self.set.extend([a, b]);
         }
     }
 
@@ -232,7 +229,7 @@ impl Watch {
         assert_eq!(view.game.plies, game.plies, "table {table} is shown other plies than it has");
         assert_eq!(view.game.result, game.result, "table {table}");
         // A game that began from a wrong set-up goes on from there, and an alert says so.
-        let free = self.set.contains_key(&table)
+        let free = self.set.contains(&table)
             || view.alerts.values().any(|alert| alert.code == Code::WrongInitialPosition);
         let mut provisional = false;
         for (index, ply) in game.plies.iter().enumerate() {
@@ -271,10 +268,6 @@ impl Watch {
     /// what is not so.
     pub(super) fn still(&mut self, hall: &Hall, table: TableId, online: bool) {
         let (Some(game), Some(sensed)) = (hall.game(table), hall.sensed(table)) else { return };
-        if self.set.get(&table) == Some(&game.plies.len()) {
-            // The record has no place yet for where the game stands.
-            return;
-        }
         let view = &self.desk.tables[&table];
         let closed = game.result.is_some_and(|(.., state)| state == ResultState::Final);
         let alive = |state| matches!(state, AlertState::Open | AlertState::Acknowledged);

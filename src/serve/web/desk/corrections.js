@@ -33,7 +33,7 @@ async function chooseMove(title, fen, text, yes) {
 }
 
 export async function replacePly(table, index) {
-  const uci = await chooseMove(t('correct.replace'), fenAt(table, index - 1), t('correct.replace.text', { move: plyText(table, index) }), t('correct.replace'));
+  const uci = await chooseMove(t('correct.replace'), table.plies[index]?.origin ?? fenAt(table, index - 1), t('correct.replace.text', { move: plyText(table, index) }), t('correct.replace'));
   if (uci) await send(table, { what: 'replace-ply', index, uci }, t('done.corrected'));
 }
 

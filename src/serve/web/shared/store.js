@@ -198,6 +198,7 @@ export class Store {
 
 /** The position of a table after its last ply, or after ply `index` (-1 = the start). */
 export function fenAt(table, index = table.plies.length - 1) {
+  if (index >= table.plies.length - 1 && table.set?.after === table.plies.length) return table.set.fen;
   return index < 0 ? table.start : table.plies[Math.min(index, table.plies.length - 1)]?.fen ?? table.start;
 }
 
