@@ -104,13 +104,14 @@ fn cage(board: &Board) -> usize {
 fn block_cost(board: &Board, black: u64, square: u8) -> usize {
     let mut best = 12;
     let mask = bit(square);
+    if black & !board.role[KING] & mask != 0 {
+        return 0;
+    }
     let light = LIGHT & mask != 0;
     let aside = |role: usize, from: u8| piece_attacks(role, from, board.occupied()) & mask == 0;
     for from in Squares(black & !board.role[KING]) {
         let at = bit(from);
-        let cost = if at == mask {
-            0
-        } else if board.role[PAWN] & at != 0 {
+        let cost = if board.role[PAWN] & at != 0 {
             let steps = (from >> 3) as usize;
             let ahead = (from & 7 == square & 7 && from > square && square >= 8)
                 .then(|| (from - square) as usize / 8);
@@ -124,6 +125,9 @@ fn block_cost(board: &Board, black: u64, square: u8) -> usize {
             1 + usize::from(aside(role, from))
         };
         best = best.min(cost);
+        if best == 1 {
+            break;
+        }
     }
     best
 }

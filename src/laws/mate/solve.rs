@@ -13,6 +13,12 @@ use super::{
 const FIRST: u64 = 48;
 /// Nodes of the short search before anything that costs memory.
 const SHORT: u64 = 2_000;
+/// One proof of this many has to be found to be asked for at every capture and pawn move.
+const PLAIN: u32 = 4;
+/// The same for the proof that costs several times as much.
+const DEEP: u32 = 2;
+/// Nodes of the second search of the space.
+const DRAFT: u64 = 15_000;
 /// Nodes of the first search of the space.
 const SKETCH: u64 = 1_500;
 /// Longest forced line followed, in plies; a forced line that repeats ends here too.
@@ -83,9 +89,13 @@ pub(super) fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
         if budget.states == 0 {
             return Found::Nothing(Tried { nodes: *nodes, states: 0 });
         }
-        for stage in [Stage::Sketch, Stage::Thorough] {
-            if stage == Stage::Thorough && closed::cannot_mate_deep(&board) {
+        for stage in [Stage::Sketch, Stage::Draft, Stage::Thorough] {
+            if stage == Stage::Draft && closed::cannot_mate_deep(&board) {
                 return reason(Reason::ClosedStructure);
+            }
+            // A budget as small as the draft goes to the thorough search alone.
+            if stage == Stage::Draft && (budget.nodes <= DRAFT || budget.states <= DRAFT as usize * 4) {
+                continue;
             }
             let mut space = Space::new();
             let outcome = explore(&mut space, &board, budget, stage);
@@ -110,6 +120,8 @@ pub(super) fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
 enum Stage {
     /// A small space, with the structural cut only where it is likely to hold.
     Sketch,
+    /// Anew and larger, with every cut while it is found often enough.
+    Draft,
     /// Anew, with all of the budget and every cut.
     Thorough,
 }
@@ -117,8 +129,10 @@ enum Stage {
 fn explore(space: &mut Space, board: &Board, budget: &Budget, stage: Stage) -> Outcome {
     let (nodes, states) = match stage {
         Stage::Sketch => (budget.nodes.min(SKETCH), budget.states.min(SKETCH as usize * 16)),
+        Stage::Draft => (budget.nodes.min(DRAFT), budget.states.min(DRAFT as usize * 4)),
         Stage::Thorough => (budget.nodes, budget.states),
     };
+    let (mut plain, mut deep) = (Yield::default(), Yield::default());
     space.search(board, nodes, states, &mut rank::ranks, &mut |before, after| {
         let taken = before.occupied().count_ones() != after.occupied().count_ones();
         if !taken && before.role[PAWN] == after.role[PAWN] {
@@ -127,8 +141,35 @@ fn explore(space: &mut Space, board: &Board, budget: &Budget, stage: Stage) -> O
         match stage {
             Stage::Sketch => looks_locked(after) && closed::cannot_mate(after),
             Stage::Thorough => closed::cannot_mate(after) || taken && closed::cannot_mate_deep(after),
+            Stage::Draft => {
+                plain.ask(PLAIN, || closed::cannot_mate(after))
+                    || taken && deep.ask(DEEP, || closed::cannot_mate_deep(after))
+            }
         }
     })
+}
+
+/// How often a proof has been asked for, and found: one that is seldom found is asked for less often. A cut left out
+/// costs work, never soundness; and by counting, not by time, the answer is the same on every machine.
+#[derive(Default)]
+struct Yield {
+    chances: u32,
+    asked: u32,
+    found: u32,
+}
+
+impl Yield {
+    fn ask(&mut self, worth: u32, proof: impl FnOnce() -> bool) -> bool {
+        self.chances += 1;
+        let poor = self.asked >= 64 && self.found * worth < self.asked;
+        if poor && !self.chances.is_multiple_of(8) {
+            return false;
+        }
+        self.asked += 1;
+        let found = proof();
+        self.found += u32::from(found);
+        found
+    }
 }
 
 /// Whether White has one minor piece beside its king: a mate needs the whole board's help, which a rank sees and a
