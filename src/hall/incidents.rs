@@ -6,6 +6,25 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+/// Incidents, oldest first. Each is kept as its text: a large hall has tens of thousands of them, and a
+/// tree of values takes several times the room.
+#[derive(Clone, Debug, Default)]
+pub struct IncidentLog(Vec<Box<str>>);
+
+impl IncidentLog {
+    /// Appends one.
+    pub fn push(&mut self, incident: &Value) {
+        self.0.push(incident.to_string().into_boxed_str());
+    }
+
+    /// All of them as they were.
+    #[must_use]
+    pub fn values(&self) -> Vec<Value> {
+        // What was written from a value is read into it.
+        self.0.iter().filter_map(|text| serde_json::from_str(text).ok()).collect()
+    }
+}
+
 /// One line of the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IncidentRow {

@@ -22,7 +22,7 @@ mod view;
 
 pub use adjourn::sealed_move;
 pub use hall::{Hall, MAX_TABLES};
-pub use incidents::{IncidentRow, incident_rows};
+pub use incidents::{IncidentLog, IncidentRow, incident_rows};
 pub use input::{
     BoardKey, Command, EventSetup, GameRef, Input, InputBody, OptionsSetup, RoundSetup, SectionSetup,
     TableId, TableSetup,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use shakmaty::{Color, Piece, Square};
 
 use super::{
-    BoardKey, BoardView, ClockView, Seq, TableId, TableInfo, Update, UpdateBody,
+    BoardKey, BoardView, ClockView, IncidentLog, Seq, TableId, TableInfo, Update, UpdateBody,
     update::{ply_json, result_json},
 };
 use crate::{
@@ -55,7 +55,7 @@ pub struct View {
     /// Event and round.
     pub round: Value,
     /// Desk only: the incident log, oldest first.
-    pub incidents: Vec<Value>,
+    pub incidents: IncidentLog,
     /// Desk only: the boards of the hall.
     pub boards: BTreeMap<BoardKey, BoardView>,
     /// Desk only: adjourned games that are at no table any more.
@@ -78,7 +78,7 @@ impl View {
         let Some(table) = update.table else {
             match &update.body {
                 UpdateBody::Round(round) => self.round = round.clone(),
-                UpdateBody::Incident(incident) => self.incidents.push(incident.clone()),
+                UpdateBody::Incident(incident) => self.incidents.push(incident),
                 UpdateBody::Board(board) => {
                     self.boards.insert(board.board.clone(), board.clone());
                 }
@@ -147,7 +147,7 @@ impl View {
                     }
                 }
             }
-            UpdateBody::Incident(incident) => self.incidents.push(incident.clone()),
+            UpdateBody::Incident(incident) => self.incidents.push(incident),
             UpdateBody::Answer(_)
             | UpdateBody::Round(_)
             | UpdateBody::Board(_)

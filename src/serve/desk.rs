@@ -287,7 +287,7 @@ struct Format {
 }
 
 async fn incidents(State(state): Shared, Query(wanted): Query<Format>) -> Result<Response, Problem> {
-    let log = state.feed.look(|view| view.incidents.clone());
+    let log = state.feed.look(|view| view.incidents.clone()).values();
     let format = wanted.format.as_deref().unwrap_or("json");
     let language = wanted.lang.as_deref().unwrap_or("en");
     let (media, text) = report::incidents(&log, format, language)?;

@@ -434,7 +434,7 @@ fn the_log_keeps_who_decided_what_and_the_sheet_every_half_hour() {
         (3_700_000, entry(Entry::Resolve { alert: AlertId(1), note: "both agreed".into() })),
     ];
     let (desk, _, _) = hall_at(fen, OptionsSetup { last_period: true, ..OptionsSetup::default() }, inputs);
-    let rows = incident_rows(&desk.incidents);
+    let rows = incident_rows(&desk.incidents.values());
     let sheets: Vec<_> = rows.iter().filter(|row| row.kind == "sheet").collect();
     assert_eq!(sheets.len(), 2, "{rows:#?}");
     assert_eq!((sheets[0].white_clock.as_str(), sheets[0].black_clock.as_str()), ("1:00:00", "0:50:00"));

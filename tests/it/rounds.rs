@@ -118,8 +118,14 @@ impl Stage {
     }
 
     /// The last entry of this kind in the log.
-    fn logged(&self, kind: &str) -> &serde_json::Value {
-        self.view.incidents.iter().rev().find(|entry| entry["kind"] == kind).expect("it is in the log")
+    fn logged(&self, kind: &str) -> serde_json::Value {
+        self.view
+            .incidents
+            .values()
+            .into_iter()
+            .rev()
+            .find(|entry| entry["kind"] == kind)
+            .expect("it is in the log")
     }
 }
 

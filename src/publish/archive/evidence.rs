@@ -6,11 +6,9 @@ use std::{
     path::Path,
 };
 
-use serde_json::Value;
-
 use super::log::Log;
 use crate::{
-    hall::{BoardKey, Command, Hall, Input, InputBody},
+    hall::{BoardKey, Command, Hall, IncidentLog, Input, InputBody},
     journal::{CutRow, Journal, JournalError, write_cut},
     wire::Observation,
 };
@@ -142,7 +140,7 @@ pub(super) fn write(
     folder: &Path,
     wanted: &BTreeSet<RoundKey>,
     fold: bool,
-) -> Result<Option<BTreeMap<RoundKey, Vec<Value>>>, JournalError> {
+) -> Result<Option<BTreeMap<RoundKey, IncidentLog>>, JournalError> {
     let mut cutter = Cutter {
         wanted,
         orders: Vec::new(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::evidence::RoundKey;
-use crate::hall::{Update, UpdateBody};
+use crate::hall::{IncidentLog, Update, UpdateBody};
 
 /// Folds updates into the logs of the rounds.
 #[derive(Default)]
@@ -13,7 +13,7 @@ pub(super) struct Log {
     /// The rounds that are played, and whether they are open.
     pub(super) running: BTreeMap<String, (u32, bool)>,
     /// What happened, by round.
-    pub(super) incidents: BTreeMap<RoundKey, Vec<Value>>,
+    pub(super) incidents: BTreeMap<RoundKey, IncidentLog>,
 }
 
 impl Log {
@@ -69,7 +69,7 @@ impl Log {
             if !self.is_open(&key) {
                 late.push(key.clone());
             }
-            self.incidents.entry(key).or_default().push(incident.clone());
+            self.incidents.entry(key).or_default().push(incident);
         }
         late
     }

@@ -23,7 +23,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    hall::{TableId, TableStatus, TableView, Update, UpdateBody, View},
+    hall::{IncidentLog, TableId, TableStatus, TableView, Update, UpdateBody, View},
     journal::{Journal, JournalError},
     record::pgn::write_game,
 };
@@ -232,7 +232,12 @@ impl Archive {
         for key in due {
             let (section, number) = key;
             let name = |kind: &str| under(section, &format!("round-{number}.incidents.{kind}"));
-            let log = incidents.as_ref().unwrap_or(&self.log.incidents).get(key).cloned().unwrap_or_default();
+            let log = incidents
+                .as_ref()
+                .unwrap_or(&self.log.incidents)
+                .get(key)
+                .map(IncidentLog::values)
+                .unwrap_or_default();
             let round = self.rounds.get(key);
             let date = round.and_then(|round| round.games.values().find_map(|game| game.date.clone()));
             let event = self.view.round["event"]["name"].as_str().unwrap_or_default();
