@@ -23,11 +23,14 @@ use std::{
 
 use arbiterd::{
     record::Timestamp,
-    sim::{Level, PlayedGame, SimGame, VirtualBoard, VirtualOptions, famous_games, script_of},
+    sim::{
+        Action, Level, PlayedGame, Script, SimGame, VirtualBoard, VirtualOptions, famous_games, observe,
+        script_of,
+    },
     track::{Cause, ClockSense, Evidence, Finding, Track, TrackedPly},
     wire::{ClockState, Observation},
 };
-use shakmaty::{Color, uci::UciMove};
+use shakmaty::{Color, Move, Square, uci::UciMove};
 
 /// Games that are played when nothing else is said.
 const DEFAULT_GAMES: usize = 118;
@@ -49,6 +52,8 @@ struct Outcome {
     memory: usize,
     line: Vec<UciMove>,
     first_wrong: Option<(usize, i64)>,
+    /// What was told, in words.
+    told: Vec<(i64, String)>,
 }
 
 fn evidence_of(
@@ -117,6 +122,22 @@ fn follow(truth: &PlayedGame, mut board: VirtualBoard) -> Outcome {
     }
     let mut asked_at = i64::MAX;
     for (at, finding) in found {
+        match &finding {
+            Finding::Line { from, plies, cause } => {
+                let plies: Vec<String> = plies.iter().map(|ply| ply.uci.to_string()).collect();
+                outcome.told.push((at, format!("line {from} {} {cause:?}", plies.join(" "))));
+            }
+            Finding::Confirmed { count } => outcome.told.push((at, format!("confirmed {count}"))),
+            Finding::Gap { candidates, .. } => {
+                let lines: Vec<String> = candidates
+                    .iter()
+                    .map(|line| line.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+                    .collect();
+                outcome.told.push((at, format!("gap {}", lines.join(" | "))));
+            }
+            Finding::Touch { .. } => {}
+            other => outcome.told.push((at, format!("{other:?}").chars().take(150).collect())),
+        }
         match finding {
             Finding::Line { from, plies, cause } => {
                 outcome.confirmed_revised += confirmed.max(from) - from;
@@ -158,6 +179,138 @@ fn follow(truth: &PlayedGame, mut board: VirtualBoard) -> Outcome {
     outcome
 }
 
+/// Plies that no evidence tells: another game, played by the same hands at the same moments, has another
+/// square there, is legal to its end, and makes the board say exactly the same. (A lower bound: only a
+/// man that goes a-b-c is looked at, with no other square touched by it, whose stay on b no scan met.)
+fn unknowable(game: &SimGame, script: &Script, options: &VirtualOptions) -> Vec<(usize, Vec<Square>)> {
+    let Some(truth) = script.games.first() else { return Vec::new() };
+    let mut positions = vec![game.start.clone()];
+    for m in &game.moves {
+        let next = positions[positions.len() - 1].play(*m);
+        positions.push(next);
+    }
+    let stream = observe(script, options);
+    let mut found = Vec::new();
+    for (index, m) in game.moves.iter().enumerate() {
+        let Move::Normal { role, from: a, to: b, capture, promotion: None } = *m else { continue };
+        if capture.is_some() {
+            continue; // the man that was taken tells the square
+        }
+        // When the man goes on, nobody having come to its square before.
+        let on = game.moves.iter().enumerate().skip(index + 1).find(|(_, later)| {
+            later.from() == Some(b)
+                || later.to() == b
+                || matches!(later, Move::Castle { king, .. } if *king == b)
+        });
+        let Some((next, Move::Normal { from, to: c, capture: taken, promotion: None, .. })) = on else {
+            continue;
+        };
+        if *from != b || (next - index) % 2 != 0 {
+            continue;
+        }
+        let begin = index.checked_sub(1).map_or(truth.started_ms, |before| truth.plies[before].made_ms);
+        let end = truth.plies[next].made_ms;
+        let touching = |(at, action): &&(u64, Action)| {
+            (begin..=end).contains(at)
+                && matches!(action, Action::Lift(square) | Action::Put(square, _) if *square == b)
+        };
+        if script.actions.iter().filter(touching).count() != 2 {
+            continue;
+        }
+        let mut others = Vec::new();
+        for other in positions[index].legal_moves() {
+            let Move::Normal { role: r, from: f, to, capture: None, promotion: None } = other else {
+                continue;
+            };
+            if r != role || f != a || to == b || to == *c {
+                continue;
+            }
+            let mut position = positions[index].play(other);
+            let mut legal = true;
+            for between in &game.moves[index + 1..next] {
+                legal &= position.legal_moves().contains(between);
+                if !legal {
+                    break;
+                }
+                position = position.play(*between);
+            }
+            let goes_on = Move::Normal { role, from: to, to: *c, capture: *taken, promotion: None };
+            if !legal || !position.legal_moves().contains(&goes_on) {
+                continue;
+            }
+            position = position.play(goes_on);
+            if position.board() != positions[next + 1].board()
+                || position.legal_moves().len() != positions[next + 1].legal_moves().len()
+            {
+                continue;
+            }
+            let mut another = script.clone();
+            for (at, action) in &mut another.actions {
+                if (begin..=end).contains(at) {
+                    match action {
+                        Action::Lift(square) | Action::Put(square, _) if *square == b => *square = to,
+                        _ => {}
+                    }
+                }
+            }
+            if observe(&another, options) == stream {
+                others.push(to);
+            }
+        }
+        if !others.is_empty() {
+            found.push((index, others));
+        }
+    }
+    found
+}
+
+/// Prints truth, reading and evidence around the first difference.
+fn print_trace(truth: &PlayedGame, script: &Script, options: &VirtualOptions, outcome: &Outcome) {
+    let differs = outcome.line.iter().zip(&truth.plies).position(|(a, b)| *a != b.uci);
+    let differs = differs.unwrap_or_else(|| outcome.line.len().min(truth.plies.len()));
+    let near = differs.saturating_sub(4)
+        ..(differs + 8).max(outcome.line.len().min(truth.plies.len()).min(differs + 8));
+    for index in near.clone() {
+        let real = truth.plies.get(index);
+        println!(
+            "  ply {index}: {} made {} pressed {:?}   read {}",
+            real.map_or(String::new(), |ply| ply.uci.to_string()),
+            real.map_or(0, |ply| ply.made_ms),
+            real.and_then(|ply| ply.pressed_ms),
+            outcome.line.get(index).map_or(String::new(), ToString::to_string),
+        );
+    }
+    let from = truth.plies.get(near.start).map_or(0, |ply| ply.made_ms).saturating_sub(800);
+    let to = truth.plies.get(near.end.min(truth.plies.len()) - 1).map_or(0, |ply| ply.made_ms) + 1500;
+    for (at, action) in &script.actions {
+        if (from..to).contains(at) {
+            println!("  hand {at} {action:?}");
+        }
+    }
+    for (at, observation) in observe(script, options) {
+        if (from as i64..to as i64 + 1000).contains(&at) {
+            match observation {
+                Observation::Square(square, content) => {
+                    println!("  board {at} {} {content:?}", square.to_chess(options.rotated));
+                }
+                Observation::Clock(ClockState::Reading(reading)) => {
+                    println!(
+                        "  clock {at} running {} left to move {}",
+                        reading.running, reading.left_to_move
+                    );
+                }
+                Observation::Dump(_) => println!("  dump {at}"),
+                other => println!("  {at} {other:?}"),
+            }
+        }
+    }
+    for (at, what) in &outcome.told {
+        if (from as i64..to as i64 + 5000).contains(at) {
+            println!("  told {at} {what}");
+        }
+    }
+}
+
 fn games(limit: usize) -> Vec<SimGame> {
     let folder = std::env::var_os("ARBITERD_GAMES")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/games"), PathBuf::from);
@@ -188,6 +341,7 @@ fn games(limit: usize) -> Vec<SimGame> {
 fn main() {
     let mut levels: Vec<Level> = Vec::new();
     let (mut limit, mut first_seed, mut show) = (DEFAULT_GAMES, 1, false);
+    let (mut count, mut trace) = (false, None);
     for word in std::env::args().skip(1) {
         if let Some(number) = word.strip_prefix("games=") {
             limit = number.parse().unwrap_or(usize::MAX);
@@ -197,6 +351,10 @@ fn main() {
             limit = usize::MAX;
         } else if word == "show" {
             show = true;
+        } else if word == "unknowable" {
+            count = true;
+        } else if let Some(seed) = word.strip_prefix("trace=") {
+            trace = seed.parse().ok();
         } else if let Ok(level) = word.parse() {
             levels.push(level);
         }
@@ -211,11 +369,13 @@ fn main() {
         let began = Instant::now();
         let mut all: Vec<Outcome> = Vec::new();
         let mut pace: Vec<u64> = Vec::new();
+        let (mut untold, mut untold_plies) = (0, 0);
         for (index, game) in games.iter().enumerate() {
             let seed = first_seed + index as u64;
             let options = VirtualOptions::new(level, seed);
             let script = script_of(std::slice::from_ref(game), &options);
             let Some(truth) = script.games.first() else { continue };
+            let hidden = if count { unknowable(game, &script, &options) } else { Vec::new() };
             let outcome = follow(truth, VirtualBoard::new(&script, &options));
             pace.extend(
                 truth
@@ -223,10 +383,15 @@ fn main() {
                     .windows(2)
                     .filter_map(|pair| Some(pair[1].pressed_ms?.saturating_sub(pair[0].pressed_ms?))),
             );
+            if trace == Some(seed) {
+                print_trace(truth, &script, &options, &outcome);
+            }
+            untold += usize::from(!hidden.is_empty());
+            untold_plies += hidden.len();
             if show && (!outcome.exact || outcome.wrong_confirmed > 0 || outcome.needs > 0) {
                 let differs = outcome.line.iter().zip(&truth.plies).position(|(a, b)| *a != b.uci);
                 println!(
-                    "  seed {seed} game {index}: exact {} flagged {} wrong {} needs {} plies {}/{} first wrong {:?} differs {:?}: {:?} for {:?}",
+                    "  seed {seed} game {index}: exact {} flagged {} wrong {} needs {} plies {}/{} first wrong {:?} differs {:?}: {:?} for {:?} hidden {}",
                     outcome.exact,
                     outcome.flagged,
                     outcome.wrong_confirmed,
@@ -237,6 +402,14 @@ fn main() {
                     differs,
                     differs.map(|at| outcome.line[at].to_string()),
                     differs.map(|at| (truth.plies[at].uci.to_string(), truth.plies[at].made_ms)),
+                    hidden
+                        .iter()
+                        .map(|(ply, squares)| format!(
+                            "{ply}:{}",
+                            squares.iter().map(ToString::to_string).collect::<String>()
+                        ))
+                        .collect::<Vec<_>>()
+                        .join(" "),
                 );
             }
             all.push(outcome);
@@ -277,6 +450,11 @@ fn main() {
             observations as f64 / spent.as_secs_f64().max(1e-9),
             all.len() as f64 / began.elapsed().as_secs_f64(),
         );
+        if count {
+            println!(
+                "       games with a ply that no evidence tells from another: {untold} ({untold_plies} plies)"
+            );
+        }
         memory = memory.max(all.iter().map(|game| game.memory).max().unwrap_or(0));
         all_observations += observations;
         all_spent += spent;

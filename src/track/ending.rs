@@ -53,6 +53,15 @@ pub(super) struct Ending {
 }
 
 impl Ending {
+    /// The lever moved: whoever presses plays on, so kings in the centre are no signal yet.
+    pub(super) fn played_on(&mut self, at: Timestamp) {
+        if let Some((_, since)) = &mut self.seen
+            && self.alone
+        {
+            *since = at;
+        }
+    }
+
     pub(super) fn next_deadline(&self) -> Option<Timestamp> {
         let signal = self
             .seen
@@ -164,6 +173,10 @@ impl Track {
                 || other.is_some_and(|other| other.since(made_at) >= MOVED);
             let hop = was_king && CENTRE.contains(to) && kings.contains(to);
             if hop && meant {
+                break;
+            }
+            // On its way to the centre a king takes nobody.
+            if was_king && m.is_capture() && !CENTRE.contains(to) {
                 break;
             }
             // A step just before the kings went was to make room for them.

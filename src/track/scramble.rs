@@ -61,7 +61,7 @@ impl Track {
     }
 
     /// Most of the last plies followed one another faster than a board and a clock can tell.
-    fn brisk(&self) -> bool {
+    pub(super) fn brisk(&self) -> bool {
         let before = self.line.recent.iter().map(|(_, made)| made.made_at);
         let times: Vec<Timestamp> =
             before.chain(self.threads[0].open.iter().map(|open| open.made.made_at)).collect();

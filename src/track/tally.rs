@@ -13,6 +13,7 @@ use super::{
     align::{Aligned, Brought, Contents, What, align},
     ledger::{LONGEST, Lane, Ledger, PLY, STALE, Tried, over},
     moves::{origin, squares},
+    threads::{TOO_QUICK, TWICE},
 };
 use crate::record::{Position, Timestamp};
 
@@ -322,6 +323,14 @@ impl<'a, 'b> Tally<'a, 'b> {
                 cursor = quickest;
             }
             stood[index] = cursor;
+        }
+        if !self.ledger.brisk {
+            for index in 2..line.len() {
+                let again = line[index - 2].m.to() == origin(line[index].m);
+                let (first, second) = (fates[index - 2].arrived, fates[index].arrived);
+                let quick = first.zip(second).is_some_and(|(first, second)| second.0.since(first.0) < TWICE);
+                cost += if again && quick { TOO_QUICK } else { 0 };
+            }
         }
         // Presses, in their order, one a ply of that side.
         let mut next = self.ledger.pressed;

@@ -41,6 +41,17 @@ pub(super) struct Thread {
     pub(super) stale: Vec<Stale>,
 }
 
+/// What is known of the pace.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hurry {
+    /// When the first press that waits was heard.
+    pub(super) pressed: Option<Timestamp>,
+    /// So long after a man was read to stand a press was heard at the soonest, in ms, as far as is known.
+    pub(super) soonest: Option<i64>,
+    /// Plies follow one another faster than a scan and a press can tell.
+    pub(super) brisk: bool,
+}
+
 /// What a thread makes of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -82,13 +93,13 @@ impl Thread {
         base: &Position,
         since: Timestamp,
         eyes: &Eyes,
-        pressed: Option<Timestamp>,
+        hurry: Hurry,
         held: Option<(&Position, &[Made])>,
     ) -> Outcome {
         if self.diff(base, eyes).is_empty() {
             return Outcome::Agrees;
         }
-        let Some(reading) = self.read(base, since, eyes, pressed, held) else { return Outcome::Differs };
+        let Some(reading) = self.read(base, since, eyes, hurry, held) else { return Outcome::Differs };
         self.open.truncate(self.open.len() - reading.drop);
         self.open.extend(reading.add);
         Outcome::Changed(reading.cause)
@@ -121,7 +132,7 @@ impl Thread {
         base: &Position,
         since: Timestamp,
         eyes: &Eyes,
-        pressed: Option<Timestamp>,
+        hurry: Hurry,
         held: Option<(&Position, &[Made])>,
     ) -> Option<Reading> {
         let view = self.view(eyes);
@@ -152,9 +163,10 @@ impl Thread {
                 let cost = weigh.plies(keep + 1)
                     + weigh.rest(&found.after, found.residual, turn_began, Some((position, found.m)))
                     + weigh.backwards(found.m)
-                    + self.forsaken(keep, &[found.m])
+                    + self.forsaken(keep, &[found.m], &found.after, eyes)
                     + told(keep, &[found.m], &found.after)
-                    + self.let_go(keep, eyes, pressed);
+                    + self.too_quick(keep, origin(found.m), found.made_at, hurry)
+                    + self.let_go(keep, eyes, hurry, found.made_at);
                 offer(played(found, drop, cost));
             }
             if drop == 0 {
@@ -165,7 +177,7 @@ impl Thread {
             let made_at = self.open[keep].made.made_at;
             if (rest & touched).is_empty() && old_or_lifted(rest, eyes, made_at) {
                 let cost = weigh.plies(keep) + weigh.rest(position, rest, made_at, None) + told(keep, &[], position)
-                    + self.let_go(keep, eyes, pressed)
+                    + self.let_go(keep, eyes, hurry, eyes.now())
                     // A hand takes back its own ply; a position that comes again is played on.
                     + FORSAKEN * (drop as u32 - 1);
                 offer(Reading { drop, add: Vec::new(), cost, cause: Cause::TakenBack });
@@ -181,21 +193,54 @@ impl Thread {
             }
         }
         if best.as_ref().is_none_or(|best| best.cost >= stay) {
-            best = self.read_two(base, since, eyes, pressed, &weigh, &account);
+            best = self.read_two(base, since, eyes, hurry, &weigh, &account);
         }
         best.filter(|best| best.cost < stay)
     }
 
     /// A ply that was pressed, and stood so then, is not the hand's to change any more.
-    fn let_go(&self, keep: usize, eyes: &Eyes, pressed: Option<Timestamp>) -> u32 {
-        let settled = pressed.filter(|at| eyes.now().since(*at) > SCAN);
+    pub(super) fn let_go(&self, keep: usize, eyes: &Eyes, hurry: Hurry, changed: Timestamp) -> u32 {
         let made = self.open.get(keep).map(|open| open.made.made_at);
-        if settled.zip(made).is_some_and(|(pressed, made)| made <= pressed) { LET_GO } else { 0 }
+        let Some((pressed, made)) = hurry.pressed.zip(made) else { return 0 };
+        // The hand that presses has let go by then; and this clock was never heard so soon after.
+        if let Some(soonest) = hurry.soonest
+            && made <= pressed.plus(-soonest)
+            && changed.since(pressed) > UNHEARD_OF - soonest
+        {
+            return FORSAKEN + LET_GO;
+        }
+        if made <= pressed && eyes.now().since(pressed) > SCAN { LET_GO } else { 0 }
+    }
+
+    /// At a calm pace one man does not move twice within two scans, with a reply between: it slides,
+    /// and the other man was knocked.
+    pub(super) fn too_quick(&self, keep: usize, from: Square, made_at: Timestamp, hurry: Hurry) -> u32 {
+        let before = keep.checked_sub(2).and_then(|before| self.open.get(before));
+        let again = before.is_some_and(|before| {
+            before.step().is_some_and(|m| m.to() == from) && made_at.since(before.made.made_at) < TWICE
+        });
+        if again && !hurry.brisk { TOO_QUICK } else { 0 }
     }
 
     /// What it costs to drop the plies from `keep` on for these moves: nothing for a man going on,
     /// the other half of castling, or a captured man that was pushed aside.
-    fn forsaken(&self, keep: usize, moves: &[Move]) -> u32 {
+    ///
+    /// A man does not go on after the reply to it stood, nor does one that still stands where it went.
+    fn forsaken(&self, keep: usize, moves: &[Move], after: &Position, eyes: &Eyes) -> u32 {
+        let stays = |index: usize, step: Move| {
+            let to = step.to();
+            let man = self.open[keep + index].after.board().piece_at(to);
+            let reply = self.open.get(keep + index + 1);
+            let changed = eyes.since[usize::from(to)];
+            let aside = moves.iter().any(|m| {
+                man.is_some_and(|man| m.capture() == Some(man.role))
+                    && m.to().distance(to) == 1
+                    && eyes.since[usize::from(m.to())].since(changed) <= 2 * SCAN
+            });
+            man.is_some() && eyes.board.piece_at(to) == man && after.board().piece_at(to) != man && !aside
+                || !moves.contains(&step)
+                    && reply.is_some_and(|reply| changed.since(reply.made.made_at) > RESTED)
+        };
         let goes_on = |step: Move, first: bool| {
             moves.iter().any(|m| {
                 let from = origin(step);
@@ -210,7 +255,7 @@ impl Thread {
         let dropped = self.open.get(keep..).unwrap_or_default().iter().enumerate();
         dropped
             .map(|(index, open)| match open.made.step {
-                Step::Move(step) if goes_on(step, index == 0) => 0,
+                Step::Move(step) if goes_on(step, index == 0) && !stays(index, step) => 0,
                 _ => FORSAKEN,
             })
             .sum()
@@ -222,7 +267,7 @@ impl Thread {
         base: &Position,
         since: Timestamp,
         eyes: &Eyes,
-        pressed: Option<Timestamp>,
+        hurry: Hurry,
         weigh: &Weigh<'_>,
         account: &Account<'_>,
     ) -> Option<Reading> {
@@ -253,8 +298,9 @@ impl Thread {
                             self.open[..keep].iter().filter_map(Open::step).chain([m, found.m]),
                             &found.after,
                         )
-                        + self.forsaken(keep, &[m, found.m])
-                        + self.let_go(keep, eyes, pressed)
+                        + self.forsaken(keep, &[m, found.m], &found.after, eyes)
+                        + self.let_go(keep, eyes, hurry, found.made_at)
+                        + self.too_quick(keep + 1, origin(found.m), found.made_at, hurry)
                         + weigh.backwards(found.m)
                         + weigh.rest(&found.after, found.residual, since, Some((&after, found.m)));
                     if best.as_ref().is_some_and(|best| best.cost <= cost) {
@@ -297,7 +343,15 @@ const WRONG: u32 = 24;
 /// A ply that was seen, and is dropped for another man's.
 const FORSAKEN: u32 = 25;
 /// A ply that was pressed before, and is changed by the same man.
-const LET_GO: u32 = 12;
+pub(super) const LET_GO: u32 = 12;
+/// A man that moves twice in no time at a calm pace.
+pub(super) const TOO_QUICK: u32 = 24;
+/// … in less than this, in ms.
+pub(super) const TWICE: i64 = 450;
+/// A press heard so much sooner after its man than ever before is not this man's, in ms.
+const UNHEARD_OF: i64 = 400;
+/// A reply that stood so long before the man went on was the reply, in ms.
+const RESTED: i64 = 1_000;
 /// A man that was lifted after it had arrived.
 const BACKWARDS: u32 = 12;
 

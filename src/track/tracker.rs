@@ -15,7 +15,7 @@ use super::{
     line::{Line, Made, Step},
     press::{Held, Presses},
     setup::Setup,
-    threads::{Outcome, Thread},
+    threads::{Hurry, Outcome, Thread},
 };
 use crate::{
     record::{PlyState, Position, Timestamp},
@@ -26,6 +26,8 @@ use crate::{
 pub(super) const RELEASED: i64 = 700;
 /// A reply that stood so long confirms the ply before it though its press was not seen, in ms.
 const FORGOTTEN: i64 = 10_000;
+/// Plies that began so long ago should have been pressed by now, in ms.
+const UNPRESSED: i64 = 2_000;
 /// After so long without a change an unexplained board is searched more deeply, in ms.
 const QUIET: i64 = 400;
 /// So long unexplained is worth a word to the operator, in ms.
@@ -276,20 +278,20 @@ impl Track {
 
     /// Follows the hands.
     pub(super) fn play(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
-        let Self { line, threads, eyes, held, .. } = self;
-        let (base, since) = (&line.base, line.base_at);
         let mut cause = None;
         let mut agrees = false;
-        let many = threads.len() > 1;
-        let stood = held.last().filter(|_| !many).map(|last| last.after.clone());
+        let many = self.threads.len() > 1;
+        let stood = self.held.last().filter(|_| !many).map(|last| last.after.clone());
         let irregular: Vec<Made> =
-            if stood.is_some() { held.iter().map(|one| one.made.clone()).collect() } else { Vec::new() };
+            if stood.is_some() { self.held.iter().map(|one| one.made.clone()).collect() } else { Vec::new() };
         let mut outcomes = Vec::new();
-        let pressed = self.presses.first();
+        let hurry = self.hurry();
+        let Self { line, threads, eyes, .. } = self;
+        let (base, since) = (&line.base, line.base_at);
         let last = threads[0].open.last().map(|open| open.made.clone());
         for thread in threads.iter_mut() {
             let held = stood.as_ref().map(|stood| (stood, irregular.as_slice()));
-            let outcome = thread.follow(base, since, eyes, pressed, held);
+            let outcome = thread.follow(base, since, eyes, hurry, held);
             match outcome {
                 Outcome::Agrees => agrees = true,
                 Outcome::Changed(why) => cause = cause.or(Some(why)),
@@ -316,9 +318,34 @@ impl Track {
             self.presses.restored();
             out.push(Finding::Restored);
         }
+        if !many && self.threads[0].open.len() >= 4 && self.diff().is_empty() {
+            self.undo_there_and_back(at, out);
+        }
         self.weigh_anew(at, out);
         self.note_difference(at, out);
         self.serve_presses(at, out);
+    }
+
+    /// What is known of the pace.
+    pub(super) fn hurry(&self) -> Hurry {
+        Hurry { pressed: self.presses.first(), soonest: self.presses.soonest(), brisk: self.brisk() }
+    }
+
+    /// Two men of either side went and came back, and nobody pressed though the clock runs: they were knocked
+    /// over and put right.
+    fn undo_there_and_back(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        if !matches!(self.clock, ClockSense::Running(_)) || !self.presses.is_empty() || self.brisk() {
+            return;
+        }
+        let open = &self.threads[0].open;
+        let Some(first) = open.len().checked_sub(4) else { return };
+        let before = first.checked_sub(1).map_or(&self.line.base, |last| &open[last].after);
+        let unpressed = self.presses.upto() <= self.line.count + first;
+        let waited = at.since(open[first].made.made_at) >= UNPRESSED;
+        if unpressed && waited && before.board() == self.tip().board() {
+            self.threads[0].open.truncate(first);
+            self.publish(Cause::TakenBack, out);
+        }
     }
 
     /// Of several threads keeps those that the board does not contradict.

@@ -8,8 +8,9 @@ use super::{
     ending::CENTRE,
     irregular::{classify, out_of_turn},
     line::{Made, Step},
+    moves::origin,
     press::SCAN,
-    threads::Open,
+    threads::{LET_GO, Open, Thread},
 };
 use crate::record::{PlySource, Position, Timestamp};
 
@@ -67,7 +68,7 @@ impl Track {
             let mut thread = self.threads[0].clone();
             thread.open.truncate(keep);
             thread.open.extend(add);
-            if thread.cost(&self.line.base, began, &self.eyes)
+            if thread.cost(&self.line.base, began, &self.eyes) + self.unlikely(keep, &thread)
                 >= self.threads[0].cost(&self.line.base, began, &self.eyes)
             {
                 continue;
@@ -78,6 +79,20 @@ impl Track {
             return true;
         }
         false
+    }
+
+    /// What speaks against this thread that keeps so many open plies: a man that was pressed for is not the
+    /// hand's any more, and at a calm pace no man moves twice in no time.
+    fn unlikely(&self, keep: usize, thread: &Thread) -> u32 {
+        let hurry = self.hurry();
+        let changed = thread.open[keep].made.made_at;
+        let let_go = self.threads[0].let_go(keep, &self.eyes, hurry, changed);
+        let let_go = if let_go > LET_GO { let_go } else { 0 };
+        let quick = (keep..thread.open.len()).map(|index| {
+            let made_at = thread.open[index].made.made_at;
+            thread.open[index].step().map_or(0, |m| thread.too_quick(index, origin(m), made_at, hurry))
+        });
+        let_go + quick.sum::<u32>()
     }
 
     /// Each ply of the line was seen to arrive, in its order (within a scan).

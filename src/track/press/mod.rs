@@ -46,6 +46,8 @@ const PATIENCE: i64 = 4_000;
 const AGAIN: i64 = 300;
 /// Presses that follow one another faster than this are a scramble's, in ms.
 pub(super) const BRISK: i64 = 650;
+/// Presses whose delay is kept.
+const DELAYS: usize = 12;
 /// Presses that wait at the most.
 const WAITING: usize = 32;
 
@@ -78,6 +80,10 @@ pub(super) struct Presses {
     wrong: u8,
     /// Nothing is settled before: two stories are too near to each other.
     patience: Option<Timestamp>,
+    /// How long after their men were read to stand the last presses were heard, in ms, the oldest first.
+    delays: [i32; DELAYS],
+    /// How many of these are known.
+    known: usize,
 }
 
 /// What a press belongs to.
@@ -130,6 +136,25 @@ impl Presses {
         self.patience = Some(at.plus(AGAIN));
     }
 
+    /// The shortest time from a man's reading to the press, of the last plies, in ms; but for one, since an
+    /// update may be lost. It sums the habits of hands and the delays of scan and clock, none of which is
+    /// known by itself.
+    pub(super) fn soonest(&self) -> Option<i64> {
+        if self.known < DELAYS {
+            return None;
+        }
+        let mut delays = self.delays;
+        delays.sort_unstable();
+        Some(i64::from(delays[1]))
+    }
+
+    /// A press was heard so long after its man was read to stand.
+    fn note_delay(&mut self, delay: i64) {
+        self.delays.rotate_left(1);
+        self.delays[DELAYS - 1] = delay.clamp(-SKEW, 10 * SKEW) as i32;
+        self.known = DELAYS.min(self.known + 1);
+    }
+
     /// When the first press that waits came.
     pub(super) fn first(&self) -> Option<Timestamp> {
         self.waiting.front().map(|press| press.at)
@@ -167,6 +192,7 @@ impl Track {
     /// The lever moved.
     pub(super) fn pressed(&mut self, at: Timestamp, by: Color, out: &mut Vec<Finding>) {
         self.presses.last = Some(at);
+        self.ending.played_on(at);
         self.started = true;
         self.stop_at = None;
         if self.ending.closed || self.gap.dark {
@@ -324,6 +350,9 @@ impl Track {
         }
         let open = index.checked_sub(self.line.count);
         let made_at = open.and_then(|open| self.threads[0].open.get(open)).map(|ply| ply.made.made_at);
+        if let Some(made_at) = made_at.filter(|_| press.lever) {
+            self.presses.note_delay(press.at.since(made_at));
+        }
         let last = index + 1 == self.line.count + self.threads[0].open.len();
         let rest = if last { self.disturbed(press.at) } else { Bitboard::EMPTY };
         let played = match open.and_then(|open| self.threads[0].open.get(open)).map(|ply| &ply.made.step) {
