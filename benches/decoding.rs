@@ -128,8 +128,9 @@ fn follow(truth: &PlayedGame, mut board: VirtualBoard) -> Outcome {
                 outcome.told.push((at, format!("line {from} {} {cause:?}", plies.join(" "))));
             }
             Finding::Confirmed { count } => outcome.told.push((at, format!("confirmed {count}"))),
-            Finding::Gap { candidates, .. } => {
-                let lines: Vec<String> = candidates
+            Finding::Gap(choice) | Finding::Rivals(choice) => {
+                let lines: Vec<String> = choice
+                    .candidates
                     .iter()
                     .map(|line| line.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
                     .collect();
@@ -372,6 +373,9 @@ fn main() {
         let (mut untold, mut untold_plies) = (0, 0);
         for (index, game) in games.iter().enumerate() {
             let seed = first_seed + index as u64;
+            if trace.is_some_and(|only| only != seed) {
+                continue;
+            }
             let options = VirtualOptions::new(level, seed);
             let script = script_of(std::slice::from_ref(game), &options);
             let Some(truth) = script.games.first() else { continue };

@@ -15,10 +15,12 @@ use crate::record::Timestamp;
 pub(super) const READINGS: usize = 14;
 /// Contents that a line gives one square.
 const CONTENTS: usize = 10;
+/// Traces that one square can tell of: one content each, and the man covered before it.
+const MARKS: usize = 2 * CONTENTS;
 /// A man put back.
 const PUT_BACK: u32 = 4;
 /// A man that stands there in the line, but at another time.
-const UNTIMELY: u32 = 12;
+const UNTIMELY: u32 = 20;
 /// A man that was captured within a scan, and never read.
 pub(super) const COVERED: u32 = 3;
 /// A man that came and went on within a scan, in a scramble …
@@ -73,12 +75,18 @@ pub(super) struct Aligned {
     pub(super) stands: Option<Piece>,
     /// The least cost of the first readings, whatever follows.
     least: [u16; READINGS + 1],
-    pub(super) marks: Vec<Mark>,
+    marks: [Mark; MARKS],
+    marked: u8,
     /// Readings of men that the line never puts there.
     pub(super) strays: u16,
 }
 
 impl Aligned {
+    /// The traces of plies, the latest first.
+    pub(super) fn marks(&self) -> &[Mark] {
+        &self.marks[..usize::from(self.marked)]
+    }
+
     /// What the first `readings` cost at least.
     pub(super) fn least(&self, readings: usize) -> u32 {
         u32::from(self.least[readings.min(READINGS)])
@@ -203,8 +211,9 @@ pub(super) fn align(ledger: &Ledger<'_>, square: Square, contents: &Contents) ->
     let stands = contents[count - 1].content;
     let agrees = was == stands;
     let end = if stood <= other.0 { count - 1 } else { other.1 };
-    let marks = note(lane, contents, &came, end);
-    Aligned { stood, unread: other.0, agrees, stands, least, marks, strays }
+    let mut marks = [Mark { ply: 0, what: What::Left, at: ledger.now, dumped: false }; MARKS];
+    let marked = note(lane, contents, &came, end, &mut marks);
+    Aligned { stood, unread: other.0, agrees, stands, least, marks, marked, strays }
 }
 
 /// What it costs that this content was never read.
@@ -230,8 +239,9 @@ fn note(
     contents: &[Brought],
     came: &[[(u8, bool); CONTENTS]; READINGS],
     end: usize,
-) -> Vec<Mark> {
-    let mut marks = Vec::new();
+    marks: &mut [Mark; MARKS],
+) -> u8 {
+    let mut marked = 0;
     let mut state = end;
     for (step, reading) in lane.readings.iter().enumerate().rev() {
         let (from, moved) = came[step][state];
@@ -247,10 +257,13 @@ fn note(
                     _ => continue,
                 };
                 let Ok(ply) = u8::try_from(brought.ply) else { continue };
-                marks.push(Mark { ply, what, at: reading.at, dumped: reading.dumped });
+                if let Some(mark) = marks.get_mut(marked) {
+                    *mark = Mark { ply, what, at: reading.at, dumped: reading.dumped };
+                    marked += 1;
+                }
             }
         }
         state = from;
     }
-    marks
+    marked as u8
 }

@@ -13,6 +13,7 @@ use super::{
     align::{COVERED, PASSED},
     ledger::{Ledger, PLY, STALE, Tried},
     moves::origin,
+    rivals::variations,
     tally::{Sheet, Tally},
 };
 use crate::record::{Position, Timestamp};
@@ -31,6 +32,10 @@ const SLACK: i64 = 80;
 const SPACING: i64 = 80;
 /// The next hand takes a man so long after he stood, in a hurry, in ms.
 const TAKEN: i64 = 200;
+/// Readings that cost no more than this beside their plies leave no room for another story.
+const PLAINLY: u32 = 4;
+/// A ply's man was read where it went if that was so near to the ply's time, in ms.
+const READ_NEAR: i64 = 400;
 /// Arrivals of one man on one square that are tried.
 const ARRIVALS: usize = 3;
 
@@ -71,12 +76,21 @@ pub(super) struct Question<'a> {
     pub(super) margin: u32,
 }
 
-/// What a line costs.
-pub(super) fn cost(ledger: &Ledger<'_>, root: &Position, line: &[Tried]) -> u32 {
+/// What a line costs; `None` if its plies `from..to` are told by what was read up to `horizon` so plainly that
+/// no other story comes near.
+pub(super) fn cost(
+    ledger: &Ledger<'_>,
+    root: &Position,
+    line: &[Tried],
+    plain: Option<(Timestamp, (usize, usize))>,
+) -> Option<u32> {
     let (mut tally, bare) = Tally::new(ledger, root);
     let line: Vec<&Tried> = line.iter().collect();
     let sheet = tally.sheet(&bare, &line);
-    tally.cost(&sheet, &line)
+    if plain.is_some_and(|(horizon, plies)| tally.plain(horizon, &sheet, &line, plies, PLAINLY)) {
+        return None;
+    }
+    Some(tally.cost(&sheet, &line))
 }
 
 /// The search.
@@ -90,6 +104,9 @@ pub(super) fn search(ledger: &Ledger<'_>, question: Question<'_>) -> Stories {
     let line: Vec<&Tried> = known.iter().collect();
     let sheet = tally.sheet(&bare, &line);
     search.run(&mut tally, &known, sheet, cursor);
+    if decide > known.len() {
+        search.vary(&mut tally, &bare, known.len());
+    }
     search.stories
 }
 
@@ -134,10 +151,11 @@ impl Search<'_, '_> {
             for index in layer.drain(..) {
                 let node = &nodes[index];
                 let line = line(known, &nodes, index);
-                let least = tally.least(node.cursor.plus(-SLACK), &node.sheet, &line);
-                let key = node.unread + least - (PLY * line.len() as u32).min(least);
-                if key <= self.limit(&line) {
-                    let cost = tally.cost(&node.sheet, &line);
+                let plies = PLY * line.len() as u32;
+                let most = (self.limit(&line).saturating_add(plies)).saturating_sub(node.unread);
+                let (least, cost) = tally.both(node.cursor.plus(-SLACK), &node.sheet, &line, most);
+                let key = node.unread + least - plies.min(least);
+                if let Some(cost) = cost {
                     self.keep(&line, cost);
                     // What is cleaner so far, and leaves less unexplained, is more likely.
                     ranked.push((key + cost / 4, key, index));
@@ -192,6 +210,24 @@ impl Search<'_, '_> {
             if layer.is_empty() {
                 return;
             }
+        }
+    }
+
+    /// What the best story, and the line as it is, could be otherwise.
+    fn vary(&mut self, tally: &mut Tally<'_, '_>, bare: &Sheet, known: usize) {
+        let Some(best) = self.stories.all.first().cloned() else { return };
+        let unread = |ply: usize| {
+            let tried = &best.line[ply];
+            let near = |at: Timestamp| at.since(tried.at).abs() <= READ_NEAR;
+            !puts(tried.m, !tried.after.turn()).all(|(square, piece)| {
+                self.ledger.arrivals(square).any(|seen| seen.piece == piece && near(seen.at))
+            })
+        };
+        let others = variations(tally.root, &best.line, known, self.decide, unread);
+        for other in others {
+            let line: Vec<&Tried> = other.iter().collect();
+            let sheet = tally.sheet(bare, &line);
+            self.keep(&line, tally.cost(&sheet, &line));
         }
     }
 

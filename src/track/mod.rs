@@ -80,6 +80,7 @@ mod line;
 mod memory;
 mod moves;
 mod press;
+mod rivals;
 mod scramble;
 mod setup;
 mod size;

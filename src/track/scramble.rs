@@ -14,7 +14,7 @@ use super::{
     lattice::{self, Question, Stories, Story, search},
     ledger::{LONGEST, Ledger, PLY, Pressed, STALE, Tried},
     line::{Made, Step},
-    press::{BRISK, SCAN, SKEW},
+    press::{BRISK, LATE, SCAN, SKEW},
     threads::Open,
 };
 use crate::record::{PlySource, Position, Timestamp};
@@ -29,6 +29,9 @@ const CLEAN: u32 = 20;
 const PLAIN: u32 = 0;
 /// A ply stands if every story without it is worse by this.
 const SURE: u32 = 22;
+
+/// A story that costs so much more than its plies explains the readings badly: it is told, but not for sure.
+const STRAINED: u32 = 44;
 
 /// So many plies must follow one before it is told for sure in a scramble …
 const FOLLOWED: usize = 3;
@@ -49,7 +52,7 @@ pub(super) struct Look {
 impl Track {
     /// Hands are faster than the scan or the presses, or what is read does not add up.
     pub(super) fn hasty(&self, at: Timestamp) -> bool {
-        if self.threads.len() > 1 || !self.held.is_empty() || !self.threads[0].stale.is_empty() {
+        if !self.weighable() {
             return false;
         }
         let open = self.threads[0].open.len();
@@ -58,6 +61,11 @@ impl Track {
         let unread = open + waiting > 0 && (self.diff() & !self.eyes.empty()).any();
         // A man that stands unexplained on a board at rest: an update was lost.
         mixed && self.brisk() || unread && at.since(self.last_change) >= SCAN
+    }
+
+    /// There is one line, of moves only, that the squares can be held against.
+    fn weighable(&self) -> bool {
+        self.threads.len() == 1 && self.held.is_empty() && self.threads[0].stale.is_empty()
     }
 
     /// Most of the last plies followed one another faster than a board and a clock can tell.
@@ -111,13 +119,21 @@ impl Track {
         if present.len() > LONGEST {
             return None;
         }
-        let cost = lattice::cost(&ledger, root, &present);
         let count = known.len();
+        // The plies in question, and two that follow, as far as the scan has read them by now.
+        let decide = count + plies;
+        let settled =
+            present.get(decide + 1).or(present.last().filter(|_| now.since(self.last_change) >= RESTING));
+        // Where a slide is taken for plies there are more of them than presses.
+        let heard = pressed + ledger.presses.len() >= decide + 2;
+        let plain =
+            settled.filter(|_| margin > 0 && heard).map(|last| (last.at.plus(-STALE), (count, decide + 2)));
+        let cost = lattice::cost(&ledger, root, &present, plain)?;
         if cost <= clean + PLY * present.len() as u32 {
             return None;
         }
         let cursor = known.last().map_or(since, |last| last.at.plus(-SCAN));
-        let question = Question { root, known, cursor, present, decide: count + plies, margin };
+        let question = Question { root, known, cursor, present, decide, margin };
         let stories = search(&ledger, question);
         Some(Look { stories, known: count, present: cost })
     }
@@ -138,14 +154,26 @@ impl Track {
     }
 
     /// Takes the best story for the line, if it is better than the present one.
-    pub(super) fn take_best(&mut self, look: &Look, out: &mut Vec<Finding>) -> bool {
+    pub(super) fn take_best(&mut self, look: &Look, now: Timestamp, out: &mut Vec<Finding>) -> bool {
         let Some(best) = look.stories.all.first() else { return false };
         if best.cost + BETTER > look.present {
             return false;
         }
         let new = &best.line[look.known.min(best.line.len())..];
         let same = self.threads[0].open.iter().zip(new).take_while(|(a, b)| a.step() == Some(b.m)).count();
+        // The same plies, read at other times: what is read later belongs to the plies that follow.
+        for (open, tried) in self.threads[0].open.iter_mut().zip(new).take(same) {
+            open.made.made_at = tried.at;
+        }
         if same == self.threads[0].open.len() && same == new.len() || self.let_go(same) {
+            return false;
+        }
+        // Plies that lead back to the same position are not dropped before their presses must have been
+        // heard.
+        if same == new.len()
+            && self.after(self.line.count + same).board() == self.tip().board()
+            && now.since(self.last_change) < LATE
+        {
             return false;
         }
         // In a calm game a man that stands where the story has none is the arbiter's, not a story's.
@@ -180,7 +208,7 @@ impl Track {
             && self.hasty(at)
             && let Some(look) = self.stories(at, 0, 0, CLEAN)
         {
-            self.take_best(&look, out);
+            self.take_best(&look, at, out);
         }
     }
 
@@ -189,7 +217,7 @@ impl Track {
         if self.hasty(at)
             && let Some(look) = self.stories(at, 0, 0, PLAIN)
         {
-            self.take_best(&look, out);
+            self.take_best(&look, at, out);
         }
     }
 
@@ -208,7 +236,12 @@ impl Track {
         // Nor are the last plies in question that all have in common.
         let tail = stories.all.iter().map(ends).min().unwrap_or(0).min(shortest - shared);
         if told.len() == shared + tail && stories.all.iter().all(|story| story.line.len() == told.len()) {
-            // Nothing but the line itself.
+            // Nothing but the line itself, which explains the readings badly.
+            let diff = self.diff();
+            if diff.any() {
+                let squares = self.eyes.name(diff, self.tip().board());
+                self.tell_differ(squares, out);
+            }
             return;
         }
         let index = self.line.count - known + shared;
@@ -258,11 +291,11 @@ impl Track {
     /// Whether the first `plies` open plies are sure enough to stand. Takes the best story first;
     /// `None`: that changed the line.
     pub(super) fn sure(&mut self, plies: usize, at: Timestamp, out: &mut Vec<Finding>) -> Option<bool> {
-        if !self.hasty(at) {
+        if !(self.hasty(at) || self.weighable() && self.brisk()) {
             return Some(true);
         }
         let Some(look) = self.stories(at, plies, SURE + 1, PLAIN) else { return Some(true) };
-        if self.take_best(&look, out) {
+        if self.take_best(&look, at, out) {
             return None;
         }
         let best = look.stories.all.first()?;
@@ -272,7 +305,8 @@ impl Track {
                 .zip(&self.threads[0].open)
                 .take(plies)
                 .all(|(a, b)| b.step() == Some(a.m));
-        Some(as_told && look.stories.lead().is_none_or(|lead| lead >= SURE))
+        let strained = best.cost > STRAINED + PLY * best.line.len() as u32;
+        Some(as_told && !strained && look.stories.lead().is_none_or(|lead| lead >= SURE))
     }
 }
 

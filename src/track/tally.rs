@@ -7,7 +7,7 @@
 //! leaves possible, and presses: one a ply, by the side that made it, not long before its man can
 //! have stood.
 
-use shakmaty::{Bitboard, Move, Piece, Square, attacks};
+use shakmaty::{Bitboard, Move, Piece, Role, Square, attacks};
 
 use super::{
     align::{Aligned, Brought, Contents, What, align},
@@ -139,8 +139,10 @@ impl<'a, 'b> Tally<'a, 'b> {
 
     /// What this line costs.
     pub(super) fn cost(&self, sheet: &Sheet, line: &[&Tried]) -> u32 {
-        let fates = self.fates(sheet, line.len());
-        let fates = &fates[..line.len()];
+        self.whole(sheet, line, &self.fates(sheet, line.len()))
+    }
+
+    fn whole(&self, sheet: &Sheet, line: &[&Tried], fates: &[Fate]) -> u32 {
         let mut cost = PLY * line.len() as u32;
         for square in sheet.active {
             let aligned = self.of(sheet, square);
@@ -150,11 +152,43 @@ impl<'a, 'b> Tally<'a, 'b> {
         cost + self.strays(None, sheet, line, fates) + self.times(fates, line, false)
     }
 
-    /// What this line and every line that goes on from it costs at least, where what follows was
-    /// made after `horizon`.
-    pub(super) fn least(&self, horizon: Timestamp, sheet: &Sheet, line: &[&Tried]) -> u32 {
+    /// What this line and every line that goes on from it costs at least, where what follows was made after
+    /// `horizon`; and what it costs itself, unless the least is more than `most`.
+    pub(super) fn both(
+        &self,
+        horizon: Timestamp,
+        sheet: &Sheet,
+        line: &[&Tried],
+        most: u32,
+    ) -> (u32, Option<u32>) {
         let fates = self.fates(sheet, line.len());
-        let fates = &fates[..line.len()];
+        let least = self.beginning(horizon, sheet, line, &fates);
+        (least, (least <= most).then(|| self.whole(sheet, line, &fates)))
+    }
+
+    /// Each of the plies `from..to` was read where it went, or covered there; and up to `horizon` nothing
+    /// costs more than `most`: no other story can come near.
+    pub(super) fn plain(
+        &self,
+        horizon: Timestamp,
+        sheet: &Sheet,
+        line: &[&Tried],
+        (from, to): (usize, usize),
+        most: u32,
+    ) -> bool {
+        let fates = self.fates(sheet, line.len());
+        let read = (from..to.min(line.len())).all(|ply| {
+            let m = line[ply].m;
+            let doubtful = m.is_promotion() || m.role() == Role::Pawn && origin(m).file() == m.to().file();
+            fates[ply].arrived.is_some() || m.is_castle() || fates[ply].covered.is_some() && !doubtful
+        });
+        // A man that goes on at its next turn may have slid there.
+        let again = (from.saturating_sub(2)..to.min(line.len()))
+            .any(|ply| line.get(ply + 2).is_some_and(|later| origin(later.m) == line[ply].m.to()));
+        read && !again && self.beginning(horizon, sheet, line, &fates) <= most + PLY * line.len() as u32
+    }
+
+    fn beginning(&self, horizon: Timestamp, sheet: &Sheet, line: &[&Tried], fates: &[Fate]) -> u32 {
         let mut cost = PLY * line.len() as u32;
         for lane in &self.ledger.lanes {
             cost += self.of(sheet, lane.square).least(lane.before(horizon));
@@ -205,11 +239,11 @@ impl<'a, 'b> Tally<'a, 'b> {
     }
 
     /// When each ply's men were read to arrive and leave.
-    fn fates(&self, sheet: &Sheet, plies: usize) -> [Fate; LONGEST] {
-        let mut fates = [Fate::default(); LONGEST];
+    fn fates(&self, sheet: &Sheet, plies: usize) -> Vec<Fate> {
+        let mut fates = vec![Fate::default(); plies];
         for square in sheet.active {
-            for mark in &self.of(sheet, square).marks {
-                let Some(fate) = fates[..plies].get_mut(usize::from(mark.ply)) else { continue };
+            for mark in self.of(sheet, square).marks() {
+                let Some(fate) = fates.get_mut(usize::from(mark.ply)) else { continue };
                 match mark.what {
                     What::Left if fate.left.is_none_or(|(at, _)| mark.at < at) => {
                         fate.left = Some((mark.at, mark.dumped));

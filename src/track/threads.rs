@@ -205,7 +205,7 @@ impl Thread {
         // The hand that presses has let go by then; and this clock was never heard so soon after.
         if let Some(soonest) = hurry.soonest
             && made <= pressed.plus(-soonest)
-            && changed.since(pressed) > UNHEARD_OF - soonest
+            && changed.since(pressed) > (UNHEARD_OF - soonest).max(0)
         {
             return FORSAKEN + LET_GO;
         }

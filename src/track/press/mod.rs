@@ -24,7 +24,7 @@ pub(super) const SCAN: i64 = 300;
 /// How far the clock's data may be behind or ahead of the squares.
 pub(super) const SKEW: i64 = 1_000;
 /// The clock's data and a late press after a reply, together.
-const LATE: i64 = 1_800;
+pub(super) const LATE: i64 = 1_800;
 /// A hand that let go so long ago does not go on.
 const LET_GO: i64 = 1_500;
 /// The grace for a man put down after the press.
