@@ -27,8 +27,10 @@
 //!   knocked man that is put back is nothing, and a half-done castling is never two plies.
 //! * **Presses separate plies** (`press`). The clock's data may be 1 s late and the board a scan
 //!   behind, in either order. A press belongs to the mover on the board, whatever side the clock
-//!   names. It is settled when the hand cannot go on any more (up to 1 s), at once when a reply
-//!   stands, later when a man is in the air; then its ply is confirmed. If nothing explains the board,
+//!   names. It is settled when the hand cannot go on any more (up to 1 s), two scans
+//!   after its ply when a reply stands, later when a man is in the air; then its ply is confirmed. At a calm
+//!   pace a board's own history counts: a press heard much sooner after its man than ever before is not
+//!   for the square that the man has been read on since. If nothing explains the board,
 //!   1.5 s later what stands there is named (`irregular`) and *held*: the board may return to the
 //!   position before, the move may be put right, or the other side may play on from it, and then
 //!   the irregular ply stands. Without a clock a reply that has been released confirms.
@@ -46,8 +48,9 @@
 //!   when more has followed, for the next plies often contradict the wrong story (the other side
 //!   would have moved twice). It stands when every other story is much worse; while one comes near
 //!   it waits, up to 4 s after its press, and then it is told with its rivals (`Finding::Gap`)
-//!   before it stands. The search keeps only so many beginnings, so it can miss the true story:
-//!   what it cannot find it cannot name.
+//!   before it stands. The search keeps only so many beginnings, so it can miss the true story;
+//!   therefore each ply whose man was never read where it went is varied besides (`rivals`), and a
+//!   line that explains the readings badly does not stand unnamed, even where no better one is found.
 //! * **Dumps are the truth**, updates are hints: a dump is taken as changes of all squares that
 //!   were missed. Where the board stays unexplained a short exhaustive search is made, and a dump
 //!   asked for. After a gap in the link, a line is bridged only if exactly one shortest legal

@@ -126,8 +126,12 @@ impl Track {
             present.get(decide + 1).or(present.last().filter(|_| now.since(self.last_change) >= RESTING));
         // Where a slide is taken for plies there are more of them than presses.
         let heard = pressed + ledger.presses.len() >= decide + 2;
-        let plain =
-            settled.filter(|_| margin > 0 && heard).map(|last| (last.at.plus(-STALE), (count, decide + 2)));
+        // Nothing is off but what the next hand may hold.
+        let next = self.tip().board().by_color(self.tip().turn()) & self.eyes.empty();
+        let whole = (self.diff() & !next).is_empty();
+        let plain = settled
+            .filter(|_| margin > 0 && heard && whole)
+            .map(|last| (last.at.plus(-STALE), (count, decide + 2)));
         let cost = lattice::cost(&ledger, root, &present, plain)?;
         if cost <= clean + PLY * present.len() as u32 {
             return None;
@@ -291,7 +295,7 @@ impl Track {
     /// Whether the first `plies` open plies are sure enough to stand. Takes the best story first;
     /// `None`: that changed the line.
     pub(super) fn sure(&mut self, plies: usize, at: Timestamp, out: &mut Vec<Finding>) -> Option<bool> {
-        if !(self.hasty(at) || self.weighable() && self.brisk()) {
+        if !(self.hasty(at) || plies > 0 && self.weighable() && self.brisk()) {
             return Some(true);
         }
         let Some(look) = self.stories(at, plies, SURE + 1, PLAIN) else { return Some(true) };
@@ -305,7 +309,9 @@ impl Track {
                 .zip(&self.threads[0].open)
                 .take(plies)
                 .all(|(a, b)| b.step() == Some(a.m));
-        let strained = best.cost > STRAINED + PLY * best.line.len() as u32;
+        // What stands in a calm game though no move explains it is for the press to name.
+        let badly = best.cost > STRAINED + PLY * best.line.len() as u32;
+        let strained = badly && plies > 0 && self.brisk();
         Some(as_told && !strained && look.stories.lead().is_none_or(|lead| lead >= SURE))
     }
 }
