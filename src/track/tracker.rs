@@ -132,6 +132,8 @@ impl Track {
             Evidence::Reopened => self.reopen(at, out),
             Evidence::Correction(correction) => self.correct(at, correction, out),
         }
+        // A line that changes on a board long at rest is late at once.
+        self.advance(at, out);
     }
 
     /// Serves every deadline up to and including `now`, each at its own time.

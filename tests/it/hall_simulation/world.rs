@@ -272,6 +272,8 @@ impl World {
         }
         self.lines.push(line);
         let updates = self.hall.apply(&input);
+        let now = Timestamp::from_millis(self.now);
+        assert!(self.hall.next_deadline().is_none_or(|due| due >= now), "a deadline lies in the past");
         self.after(&updates);
     }
 

@@ -169,6 +169,21 @@ fn a_choice_takes_the_place_of_what_was_read_and_later_plies_stay() {
 }
 
 #[test]
+fn a_line_that_changes_on_a_board_at_rest_leaves_no_deadline_in_the_past() {
+    let mut table = Table::fen("");
+    table.play("0 run w; 500 e2 -; 700 e4 P; 1000 run b");
+    table.advance(9_000);
+    let plies = vec!["e7e5".to_owned()];
+    table.observe(12_000, &Evidence::Correction(Correction::Append { plies }));
+    assert_eq!(table.moves(), ["e2e4", "e7e5"]);
+    assert!(
+        table.count(|f| matches!(f, Finding::Differ(_))) > 0,
+        "the board does not show it, and has not for long"
+    );
+    assert!(table.track.next_deadline().is_none_or(|due| due.millis() > 12_000));
+}
+
+#[test]
 fn a_deleted_ply_that_the_board_goes_on_to_show_is_told() {
     let mut table = Table::fen("");
     table.play("0 run w; 500 e2 -; 700 e4 P; 1000 run b; 3000 e7 -; 3200 e5 p; 3500 run w");
