@@ -14,7 +14,7 @@ use super::{
 };
 
 use crate::{
-    record::{GameResult, ResultReason},
+    record::{GameResult, Position, ResultReason},
     track::{Choice, Finding, Irregular, SquareDiff, SquareFault},
     wire::LinkEvent,
 };
@@ -28,6 +28,24 @@ const FLICKER: i64 = 6_000;
 
 fn squares(diffs: &[SquareDiff]) -> impl Iterator<Item = Square> {
     diffs.iter().map(|diff| diff.square)
+}
+
+/// Men that are off only because castling is under way.
+fn castling_under_way(position: &Position, diffs: &[SquareDiff]) -> bool {
+    position.legal_moves().into_iter().filter_map(touch::castling).any(|(king, rook)| {
+        let home = legality::castled_king(king, rook);
+        let beside = if king.file() < rook.file() { -1 } else { 1 };
+        let rook_to = home.offset(beside);
+        // The rook may rest anywhere on its way.
+        let own_rook = |diff: &SquareDiff| {
+            let piece = diff.sensed.filter(|_| diff.expected.is_none());
+            piece.is_some_and(|piece| piece.role == Role::Rook && piece.color == position.turn())
+        };
+        diffs.iter().all(|diff| {
+            let square = diff.square;
+            square == king || square == rook || square == home || Some(square) == rook_to || own_rook(diff)
+        })
+    })
 }
 
 /// Which of these lines was played?
@@ -55,8 +73,8 @@ impl Referee {
             Finding::Restored => self.restored(scene),
             Finding::Differ(diffs) => {
                 if self.over.is_none() && !self.explained(scene) && !super::press::kings_come(diffs) {
-                    let position = self.position(scene.game);
-                    match legality::moved_out_of_turn(&position, diffs) {
+                    let position = scene.game.position();
+                    match legality::moved_out_of_turn(position, diffs) {
                         Some((from, to, piece)) => self.out_of_turn(scene, from, to, piece),
                         None => self.mismatch_soon(scene, diffs, false),
                     }
@@ -92,6 +110,10 @@ impl Referee {
                     self.rivals.push(plies);
                 }
             }
+            Finding::Chosen { index } => {
+                self.rivals.retain(|(first, _)| first != index);
+                self.desk.clear_key(scene, Code::PositionGap, index);
+            }
             Finding::TakenBackAfterPress { index } => {
                 if self.over.is_none()
                     && let Some(ply) = scene.game.plies.get(*index)
@@ -117,9 +139,9 @@ impl Referee {
                 }
             }
             Finding::Displaced(diffs) => {
-                if self.over.is_none() && !self.castling_under_way(scene, diffs) {
+                if self.over.is_none() && !castling_under_way(scene.game.position(), diffs) {
                     // Whoever's clock runs puts things right on his own time (7.4.1).
-                    let position = self.position(scene.game);
+                    let position = scene.game.position();
                     let side = self.watch.running().unwrap_or_else(|| position.turn());
                     let fen = position.fen();
                     let notice = Notice::new(Code::PiecesDisplaced)
@@ -203,13 +225,13 @@ impl Referee {
 
     /// 7.5.1: released, not pressed. Nothing is owed yet, and nobody may be warned.
     fn pending(&mut self, scene: &mut Scene<'_>, what: &Irregular, diffs: &[SquareDiff]) {
-        let position = self.position(scene.game);
+        let position = scene.game.position();
         let illegal = matches!(what, Irregular::PieceMoved { .. } | Irregular::Castled { .. })
             || matches!(what, Irregular::RookHome { legal: false, .. });
         if self.over.is_some() || !illegal {
             return;
         }
-        let kind = legality::kind(&position, what);
+        let kind = legality::kind(position, what);
         let notice = Notice::new(Code::IllegalMovePending)
             .side(position.turn())
             .certainty(self.certain())
@@ -256,29 +278,6 @@ impl Referee {
         if self.desk.live(Code::SquareFlicker).is_some() {
             self.raise(scene, Notice::new(Code::SquareFlicker).key(square).squares([square]));
         }
-    }
-
-    /// Men that are off only because castling is under way.
-    fn castling_under_way(&self, scene: &Scene<'_>, diffs: &[SquareDiff]) -> bool {
-        let position = self.position(scene.game);
-        position.legal_moves().into_iter().filter_map(touch::castling).any(|(king, rook)| {
-            let home = legality::castled_king(king, rook);
-            let beside = if king.file() < rook.file() { -1 } else { 1 };
-            let rook_to = home.offset(beside);
-            // The rook may rest anywhere on its way.
-            let own_rook = |diff: &SquareDiff| {
-                let piece = diff.sensed.filter(|_| diff.expected.is_none());
-                piece.is_some_and(|piece| piece.role == Role::Rook && piece.color == position.turn())
-            };
-            diffs.iter().all(|diff| {
-                let square = diff.square;
-                square == king
-                    || square == rook
-                    || square == home
-                    || Some(square) == rook_to
-                    || own_rook(diff)
-            })
-        })
     }
 
     /// 7.2.1, 13.4.1.

@@ -8,6 +8,7 @@ use super::{
     ClaimKind, Text,
     answer::{Answer, letter, word},
     desk::Scene,
+    ends::move_numbers,
     flag::FlagVerdict,
     gate::CanMate,
     referee::Referee,
@@ -66,7 +67,7 @@ impl Referee {
             && control.is_some_and(|c| c.moves_due(c.period_index(self.watch.completed[side])).is_some())
         {
             Some("why-not-last-period")
-        } else if self.position(scene.game).turn() != side {
+        } else if scene.game.position().turn() != side {
             Some("why-not-on-move")
         } else if self.flags[side].is_some() {
             Some("why-flag")
@@ -87,7 +88,7 @@ impl Referee {
     ) {
         self.settle_for_claim(scene);
         let len = scene.game.plies.len();
-        let position = self.position(scene.game);
+        let position = scene.game.position();
         let threefold = kind == ClaimKind::Threefold;
         let answer = Answer::new("claim").with("kind", json!(kind)).with("side", word(side)).with(
             "article",
@@ -131,8 +132,8 @@ impl Referee {
         let shown: Vec<Value> = occurrences
             .iter()
             .map(|count| {
-                let fen = if *count > len { after.fen() } else { self.position_at(scene.game, *count).fen() };
-                json!({"ply": count, "fen": fen, "move": self.move_numbers(scene.game, &[*count])})
+                let fen = if *count > len { after.fen() } else { scene.game.position_after(*count).fen() };
+                json!({"ply": count, "fen": fen, "move": move_numbers(scene.game, &[*count])})
             })
             .collect();
         let mut answer = answer.with("valid", valid).with("halfmoves", halfmoves);
@@ -141,7 +142,7 @@ impl Referee {
         }
         let opponent = !side;
         if valid {
-            let moves = self.move_numbers(scene.game, &occurrences);
+            let moves = move_numbers(scene.game, &occurrences);
             let args = [("side", side.into()), ("moves", Arg::Plain(moves))];
             answer
                 .with("result", GameResult::Draw.word())

@@ -245,7 +245,7 @@ impl Referee {
         let good = deltas.map(|side| side.map(|(_, predicted, _)| predicted as u32));
         self.watch.good = good;
         self.watch.forget_turns();
-        let mover = self.position(scene.game).turn();
+        let mover = scene.game.position().turn();
         let notice =
             Self::with_times(Notice::new(Code::ClockReset), good).arg("side", mover).advise(|advice| {
                 advice.resulting_clock =
@@ -357,7 +357,7 @@ impl Referee {
             || self.signal.is_some()
             || self.proposal.is_some();
         if self.over.is_none() && !explained && self.watch.running().is_none() {
-            let mover = self.position(scene.game).turn();
+            let mover = scene.game.position().turn();
             self.raise(scene, Notice::new(Code::ClockPaused).side(mover));
         }
     }
@@ -387,7 +387,7 @@ impl Referee {
         if self.watch.ran || self.over.is_some() || !scene.game.plies.is_empty() {
             return;
         }
-        let mover = self.position(scene.game).turn();
+        let mover = scene.game.position().turn();
         let notice = Notice::new(Code::ClockNotStarted).side(mover).arg("seconds", Arg::Number(START / 1000));
         self.raise(scene, notice);
     }

@@ -28,9 +28,6 @@ impl Referee {
     pub(super) fn line(&mut self, scene: &mut Scene<'_>, from: usize, plies: &[TrackedPly], cause: Cause) {
         let game = scene.game;
         let old_made = self.made.get(from).copied();
-        if self.base.as_ref().is_some_and(|(index, _)| *index > from) {
-            self.base = None;
-        }
         self.keys.truncate(from + 1);
         self.made.truncate(from);
         for ply in game.plies.iter().skip(from) {
@@ -101,7 +98,7 @@ impl Referee {
     /// The line changed behind an ending: if the position that ended the game is gone, so is the result.
     fn line_after_end(&mut self, scene: &mut Scene<'_>, board: Option<usize>, from: usize) {
         let Some(end) = board.filter(|end| from < *end) else { return };
-        let position = self.position(scene.game);
+        let position = scene.game.position();
         let same = scene.game.plies.len() == end
             && (position.is_checkmate() || position.is_stalemate() || position.halfmoves() >= SEVENTYFIVE);
         if same {
@@ -133,7 +130,6 @@ impl Referee {
 
     /// The game stands in this position now.
     pub(super) fn rebase(&mut self, scene: &mut Scene<'_>, index: usize, position: &Position) {
-        self.base = Some((index, position.clone()));
         self.keys.truncate(index + 1);
         match self.keys.get_mut(index) {
             Some(key) => *key = position.key(),
@@ -161,7 +157,7 @@ impl Referee {
         if self.over.is_some() {
             return;
         }
-        let position = self.position_at(scene.game, count);
+        let position = scene.game.position_after(count);
         self.desk.clear(
             scene,
             &[
@@ -174,14 +170,14 @@ impl Referee {
         );
         let irregular =
             count.checked_sub(1).and_then(|index| scene.game.plies.get(index)).is_some_and(|p| p.irregular);
-        if !irregular && self.ended(scene, count, &position) {
+        if !irregular && self.ended(scene, count, position) {
             return;
         }
-        self.kings_in_check(scene, count, &position, irregular);
+        self.kings_in_check(scene, count, position, irregular);
         if irregular {
             return;
         }
-        self.claimable(scene, count, &position);
+        self.claimable(scene, count, position);
     }
 
     /// The endings that need nobody's word: 5.1.1, 5.2.1, 5.2.2, 9.6; mate before the counters.
@@ -216,7 +212,7 @@ impl Referee {
             occurrences.len() >= 5
         };
         if five {
-            let moves = self.move_numbers(scene.game, &occurrences);
+            let moves = move_numbers(scene.game, &occurrences);
             let notice =
                 Notice::new(Code::FivefoldRepetition).arg("moves", moves).detail("occurrences", occurrences);
             self.end(scene, count, notice, GameResult::Draw, ResultReason::FivefoldRepetition);
@@ -268,7 +264,7 @@ impl Referee {
         let side = position.turn();
         let here = self.occurrences(count);
         if here.len() >= 3 {
-            let moves = self.move_numbers(scene.game, &here);
+            let moves = move_numbers(scene.game, &here);
             let notice = Notice::new(Code::ThreefoldClaimable)
                 .side(side)
                 .key(count)
@@ -315,26 +311,6 @@ impl Referee {
             .filter(|m| !m.is_capture() && m.role() != Role::Pawn)
             .filter(stood)
             .collect()
-    }
-
-    /// Numbers of the moves that led to these ply counts, for people.
-    pub(super) fn move_numbers(&self, game: &Game, plies: &[usize]) -> String {
-        let shown: Vec<String> = plies
-            .iter()
-            .map(|count| match count.checked_sub(1).and_then(|index| self.ply_number(game, index)) {
-                Some((number, Color::White)) => format!("{number}."),
-                Some((number, Color::Black)) => format!("{number}…"),
-                None => "0".to_owned(),
-            })
-            .collect();
-        shown.join(" ")
-    }
-
-    /// Move number and mover of a ply.
-    pub(super) fn ply_number(&self, game: &Game, index: usize) -> Option<(u32, Color)> {
-        game.plies.get(index)?;
-        let before = self.position_at(game, index);
-        Some((before.move_number(), before.turn()))
     }
 
     /// Moves made and completed, from the record: a move is completed by its press, or because the
@@ -422,4 +398,24 @@ fn few_live_men(position: &Position) -> bool {
     let board = position.board();
     let heavy = board.queens() | board.rooks();
     board.occupied().count() <= 6 || heavy.is_empty() || position.legal_moves().len() <= 2
+}
+
+/// Numbers of the moves that led to these ply counts, for people.
+pub(super) fn move_numbers(game: &Game, plies: &[usize]) -> String {
+    let shown: Vec<String> = plies
+        .iter()
+        .map(|count| match count.checked_sub(1).and_then(|index| ply_number(game, index)) {
+            Some((number, Color::White)) => format!("{number}."),
+            Some((number, Color::Black)) => format!("{number}…"),
+            None => "0".to_owned(),
+        })
+        .collect();
+    shown.join(" ")
+}
+
+/// Move number and mover of a ply.
+fn ply_number(game: &Game, index: usize) -> Option<(u32, Color)> {
+    game.plies.get(index)?;
+    let before = game.position_after(index);
+    Some((before.move_number(), before.turn()))
 }

@@ -72,7 +72,7 @@ impl Referee {
                     self.offences
                         .iter()
                         .find(|offence| offence.open)
-                        .map_or_else(|| self.position(scene.game), |offence| offence.before.clone())
+                        .map_or_else(|| scene.game.position().clone(), |offence| offence.before.clone())
                 });
                 Answer::new("report-illegal-found")
                     .with("restore_fen", position.fen())

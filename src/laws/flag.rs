@@ -89,7 +89,7 @@ impl Referee {
                 self.propose(scene, result, ResultReason::FlagFall);
             }
             FlagVerdict::Open => {
-                let fen = self.position(scene.game).fen();
+                let fen = scene.game.position().fen();
                 self.asked.push((fen.clone(), !side, Ask::Flag(side)));
                 scene.out.push(Ruling::AskMate { fen, side: !side });
             }
@@ -148,8 +148,8 @@ impl Referee {
         {
             return FlagVerdict::Control { completed, due };
         }
-        let position = self.position(scene.game);
-        match can_mate(&position, !side) {
+        let position = scene.game.position();
+        match can_mate(position, !side) {
             can @ CanMate::Yes(_) => FlagVerdict::Result(GameResult::win(!side), can),
             can @ CanMate::No(_) => FlagVerdict::Result(GameResult::Draw, can),
             CanMate::Unknown => FlagVerdict::Open,
@@ -206,9 +206,9 @@ impl Referee {
         }
         // 6.8: a flag counts from when it is noticed. Nobody has said so yet; but where the flag would
         // lose the game that the mate wins, each side has its own story, and the arbiter rules.
-        let position = self.position_at(scene.game, flag.plies);
+        let position = scene.game.position_after(flag.plies);
         let opposite =
-            result == GameResult::win(side) && matches!(can_mate(&position, !side), CanMate::Yes(_));
+            result == GameResult::win(side) && matches!(can_mate(position, !side), CanMate::Yes(_));
         flag.noticed || opposite
     }
 

@@ -13,6 +13,7 @@ use super::{
     texts::Arg,
     timers::Timer,
     touch::{self, Handled, Reading, Touch},
+    turn::ply_move,
 };
 use crate::record::Timestamp;
 
@@ -158,7 +159,7 @@ impl Referee {
         }
         let turn = self.turn(game).clone();
         let touches: Vec<Touch> = turn.touches.iter().filter(|touch| touch.at <= until).copied().collect();
-        let Some(played) = self.ply_move(game, index) else {
+        let Some(played) = ply_move(game, index) else {
             self.judge_irregular(scene, index, &touches);
             return;
         };

@@ -114,7 +114,7 @@ impl Referee {
         by: Color,
         index: usize,
     ) {
-        let before = self.position_at(scene.game, index);
+        let before = scene.game.position_after(index).clone();
         let shown = scene.game.plies.get(index).map(|ply| ply.san.clone()).unwrap_or_default();
         let fault = Fault { at, by, code: Code::TwoHands, kind: "kind-two-hands", shown, before };
         self.offend(scene, fault, |_| {});
@@ -167,9 +167,13 @@ impl Referee {
             self.raise(scene, notice);
             return;
         }
-        let before = self.position(scene.game);
+        let before = scene.game.position();
         let (code, kind) = (Code::PressWithoutMove, "kind-press-without-move");
-        self.offend(scene, Fault { at, by, code, kind, shown: String::new(), before }, |_| {});
+        self.offend(
+            scene,
+            Fault { at, by, code, kind, shown: String::new(), before: before.clone() },
+            |_| {},
+        );
     }
 
     /// The clock was pressed back after the opponent's fault: the arbiter judges, nothing is counted.
@@ -200,13 +204,14 @@ impl Referee {
         what: &Irregular,
         squares: &[SquareDiff],
     ) {
-        let before = self.position(scene.game);
+        let before = scene.game.position();
         let len = scene.game.plies.len();
         let named = if *what == Irregular::Other { legality::one_man_moved(by, squares) } else { None };
         let what = named.as_ref().unwrap_or(what);
         let shown = legality::shown(what);
-        let kind = legality::kind(&before, what);
-        let fault = |shown, before| Fault { at, by, code: Code::IllegalMoveCompleted, kind, shown, before };
+        let kind = legality::kind(before, what);
+        let code = Code::IllegalMoveCompleted;
+        let fault = |shown, before: &Position| Fault { at, by, code, kind, shown, before: before.clone() };
         // The touches before an illegal move oblige as well.
         self.judge_hands(scene, len, at);
         match what {
@@ -230,10 +235,10 @@ impl Referee {
             }
             Irregular::CaptureHalf { victim } => self.incomplete_capture(scene, by, *victim, "half", None),
             Irregular::PawnOnLastRank { from, to } => {
-                self.pawn_on_last_rank(scene, at, by, *from, *to, &before);
+                self.pawn_on_last_rank(scene, at, by, *from, *to, before);
             }
             Irregular::PromotionSquareEmpty { candidates } => {
-                self.promotion_missing(scene, by, &before, candidates);
+                self.promotion_missing(scene, by, before, candidates);
             }
             Irregular::InAir { square, .. } => {
                 let notice =
@@ -248,7 +253,7 @@ impl Referee {
                 // King and rook moved in one turn, and it is no castling.
                 let made = scene.game.plies.last().is_some_and(|ply| !ply.after.turn() == by);
                 let count = if made { len - 1 } else { len };
-                let before = self.position_at(scene.game, count);
+                let before = scene.game.position_after(count);
                 let rights = before.to_setup().castling_rights & before.board().by_color(by);
                 let kind = if rights.is_empty() {
                     "kind-castling-right-lost"
@@ -258,8 +263,8 @@ impl Referee {
                 self.illegal_move(scene, Fault { kind, ..fault(shown, before) }, Some(king));
             }
             Irregular::Other => {
-                if let Some(candidates) = promoted_to_nothing(&before, by, squares) {
-                    self.promotion_missing(scene, by, &before, &candidates);
+                if let Some(candidates) = promoted_to_nothing(before, by, squares) {
+                    self.promotion_missing(scene, by, before, &candidates);
                     return;
                 }
                 let notice = Notice::new(Code::PiecesRearranged)
@@ -399,7 +404,7 @@ impl Referee {
                        "sensed": diff.sensed.map(Piece::char)})
             })
             .collect();
-        let fen = self.position(scene.game).fen();
+        let fen = scene.game.position().fen();
         let mut notice = Notice::new(Code::PositionMismatch)
             .certainty(self.certain())
             .squares(differing)

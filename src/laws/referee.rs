@@ -1,8 +1,8 @@
 //! The referee of one game: what it is told, and what it keeps.
 //!
 //! The rules themselves stand beside: endings by moves in `ends`, by words in `result`, claims in `claim`, presses in
-//! `press`, hands in `hands`, flags in `flag`, the tally in `offence`, the mate question in `gate`, the clock in `clock`
-//! and `setting`, entries in `enter`, the board and its line in `board`; the turn being played in `turn`, what is due
+//! `press`, hands in `hands`, flags in `flag`, the tally in `offence`, the mate question in `gate`, the clock in `clock`,
+//! `setting` and `watch`, entries in `enter`, the board and its line in `board`; the turn being played in `turn`, what is due
 //! later in `timers`, what the desk is told of the game in `counts`.
 
 use std::sync::Arc;
@@ -81,8 +81,6 @@ pub struct Referee {
     pub(super) keys: Vec<PositionKey>,
     /// When each ply was made, beside `keys[1..]`.
     pub(super) made: Vec<Timestamp>,
-    /// A position that a person or a wrong set-up put in place of what the plies say.
-    pub(super) base: Option<(usize, Position)>,
     /// Consequences of so many plies have been drawn.
     pub(super) settled: usize,
     /// So many plies are confirmed.
@@ -129,7 +127,6 @@ impl Referee {
             started: false,
             keys: Vec::new(),
             made: Vec::new(),
-            base: None,
             settled: 0,
             confirmed: 0,
             over: None,

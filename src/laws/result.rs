@@ -85,8 +85,8 @@ impl Referee {
         }
         let mut result = GameResult::win(!side);
         if self.profile.rules.gate_resignation {
-            let position = self.position(scene.game);
-            match can_mate(&position, !side) {
+            let position = scene.game.position();
+            match can_mate(position, !side) {
                 CanMate::No(_) => result = GameResult::Draw,
                 CanMate::Yes(_) => {}
                 CanMate::Unknown => {
@@ -168,14 +168,14 @@ impl Referee {
 
     pub(super) fn adjourn(&mut self, scene: &mut Scene<'_>) {
         let left = self.watch.left();
-        let number = self.position(scene.game).move_number();
+        let number = scene.game.position().move_number();
         let args = [
             ("number", number.into()),
             ("white_clock", Arg::Clock(left.white)),
             ("black_clock", Arg::Clock(left.black)),
         ];
         Answer::new("adjourn")
-            .with("fen", self.position(scene.game).fen())
+            .with("fen", scene.game.position().fen())
             .with("sheet", self.sheet())
             .with("draw_offer", self.offer.map(|(side, _)| word(side)))
             .text(&texts::answer("adjourned", &args))

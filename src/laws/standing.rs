@@ -57,8 +57,8 @@ impl Referee {
             return;
         }
         self.both_in_check = None;
-        let position = self.position_at(scene.game, count);
-        if legality::both_in_check(&position) {
+        let position = scene.game.position_after(count);
+        if legality::both_in_check(position) {
             self.illegal_position_persists(scene);
         } else {
             self.desk.clear(scene, &[Code::BothKingsInCheck]);
@@ -76,7 +76,7 @@ impl Referee {
     /// The board after an irregular press: are both kings in check?
     pub(super) fn both_kings_after(&mut self, scene: &mut Scene<'_>, sensed: &shakmaty::Board) {
         let count = scene.game.plies.len();
-        let after = self.position(scene.game).after_irregular(sensed.clone());
+        let after = scene.game.position().after_irregular(sensed.clone());
         let both = legality::both_in_check(&after);
         match self.both_in_check {
             Some(_) if both => {

@@ -1,4 +1,4 @@
-//! The turn that is being played, and the positions of the record around it.
+//! The turn that is being played.
 
 use shakmaty::Move;
 
@@ -17,19 +17,6 @@ pub(super) struct Turn {
 }
 
 impl Referee {
-    /// The position the game stands in.
-    pub(super) fn position(&self, game: &Game) -> Position {
-        self.position_at(game, game.plies.len())
-    }
-
-    /// The position after so many plies.
-    pub(super) fn position_at(&self, game: &Game, plies: usize) -> Position {
-        match &self.base {
-            Some((index, position)) if *index == plies => position.clone(),
-            _ => game.position_before(plies).unwrap_or(&game.start).clone(),
-        }
-    }
-
     /// The turn being played; made anew when the record has left the old one behind.
     pub(super) fn turn(&mut self, game: &Game) -> &mut Turn {
         let stale = self.turn.as_ref().is_none_or(|turn| turn.ply > game.plies.len());
@@ -40,13 +27,13 @@ impl Referee {
     }
 
     pub(super) fn new_turn(&mut self, game: &Game, ply: usize) {
-        self.turn = Some(Turn { ply, position: self.position_at(game, ply), touches: Vec::new() });
+        self.turn = Some(Turn { ply, position: game.position_after(ply).clone(), touches: Vec::new() });
         self.cancel(Timer::Touched);
     }
+}
 
-    /// The legal move that a ply was, if it was one.
-    pub(super) fn ply_move(&self, game: &Game, index: usize) -> Option<Move> {
-        let ply = game.plies.get(index).filter(|ply| !ply.irregular)?;
-        self.position_at(game, index).find_uci(ply.uci)
-    }
+/// The legal move that a ply was, if it was one.
+pub(super) fn ply_move(game: &Game, index: usize) -> Option<Move> {
+    let ply = game.plies.get(index).filter(|ply| !ply.irregular)?;
+    game.position_after(index).find_uci(ply.uci)
 }

@@ -216,10 +216,7 @@ impl Game {
     /// The position after the last ply, or the one that was set since.
     #[must_use]
     pub fn position(&self) -> &Position {
-        match &self.set {
-            Some((plies, position)) if *plies == self.plies.len() => position,
-            _ => self.led_to(),
-        }
+        self.position_before(self.plies.len()).unwrap_or(&self.start)
     }
 
     /// The position to which the last ply led, whatever was set since.
@@ -228,14 +225,21 @@ impl Game {
         self.plies.last().map_or(&self.start, |ply| &ply.after)
     }
 
-    /// The position before ply `index` (0 = the start position).
+    /// The position after so many plies; the last one where there are fewer.
+    #[must_use]
+    pub fn position_after(&self, plies: usize) -> &Position {
+        self.position_before(plies).unwrap_or_else(|| self.position())
+    }
+
+    /// The position before ply `index` (0 = the start position), also of the ply that is still to come.
     #[must_use]
     pub fn position_before(&self, index: usize) -> Option<&Position> {
         if let Some(origin) = self.plies.get(index).and_then(|ply| ply.origin.as_deref()) {
             return Some(origin);
         }
-        match index {
-            0 => Some(&self.start),
+        match (index, &self.set) {
+            (_, Some((plies, position))) if *plies == index => Some(position),
+            (0, _) => Some(&self.start),
             _ => self.plies.get(index - 1).map(|ply| &ply.after),
         }
     }

@@ -46,7 +46,7 @@ impl Track {
             Correction::Choose { index, replaces, plies } => {
                 let chosen: Result<Vec<UciMove>, _> = plies.iter().map(|text| text.parse()).collect();
                 let Ok(chosen) = chosen else { return };
-                let replaced = (*replaces).min(made_plies(&made).saturating_sub(*index));
+                let replaced = (*replaces).min(plies_of(&made).count().saturating_sub(*index));
                 (self.line.start.clone(), self.edited(&made, *index, &chosen, replaced, at))
             }
             Correction::Append { plies } => (self.line.start.clone(), self.appended(&made, plies, at)),
@@ -80,6 +80,9 @@ impl Track {
         self.remember();
         let line = Line::rebuild(&start, entries);
         self.take(line, out);
+        if let Correction::Choose { index, .. } = correction {
+            out.push(Finding::Chosen { index: *index });
+        }
         if matches!(correction, Correction::DeletePly { .. }) {
             // A deleted ply is not read from the board again before something moves; but if the board
             // goes on to show it, somebody has to know.
@@ -276,16 +279,16 @@ impl Track {
     }
 }
 
+fn plies_of(made: &[Made]) -> impl Iterator<Item = &Made> {
+    made.iter().filter(|one| !matches!(one.step, Step::Base(_)))
+}
+
 fn steps(line: &Line) -> impl Iterator<Item = Step> + '_ {
-    line.made.iter().filter(|one| !matches!(one.step, Step::Base(_))).map(|one| one.step.clone())
+    plies_of(&line.made).map(|one| one.step.clone())
 }
 
 fn bases(line: &Line) -> impl Iterator<Item = &Step> {
     line.made.iter().map(|one| &one.step).filter(|step| matches!(step, Step::Base(_)))
-}
-
-fn made_plies(made: &[Made]) -> usize {
-    made.iter().filter(|one| !matches!(one.step, Step::Base(_))).count()
 }
 
 /// A move that a person entered: legal, or by a man of the side on move from square to square.

@@ -253,6 +253,11 @@ pub enum Finding {
     /// A ply stands though another line that leads to the same board explains what was read as well:
     /// which was played no later reading tells. Stands until a person chooses.
     Rivals(Choice),
+    /// A person chose the line that goes on after so many plies, be it another or the one that stood.
+    Chosen {
+        /// [`Choice::index`].
+        index: usize,
+    },
     /// A confirmed ply was undone on the board; the record stays.
     TakenBackAfterPress {
         /// Which ply.

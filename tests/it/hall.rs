@@ -212,6 +212,14 @@ fn a_game_that_goes_on_from_a_position_that_was_set_is_whole_in_the_record() {
     let game = hall.game(table).expect("a game");
     assert_eq!(game.plies.len(), 4);
     assert_eq!(game.position_before(2), Some(&position));
+    // Two plies more before it move it on.
+    let longer = plies(&["e2e4", "e7e5", "g1f3", "b8c6"]);
+    correct(&mut hall, 5, Correction::Choose { index: 0, replaces: 2, plies: longer });
+    let game = hall.game(table).expect("a game");
+    assert_eq!(game.plies.len(), 6);
+    assert_eq!(game.position_before(2), Some(&game.plies[1].after));
+    assert_eq!(game.position_before(4), Some(&position));
+    correct(&mut hall, 5, Correction::Undo);
     correct(&mut hall, 5, Correction::DeletePly { index: 2 });
     for seconds in 6..9 {
         correct(&mut hall, seconds, Correction::Undo);

@@ -178,6 +178,10 @@ fn a_choice_between_lines_to_one_position_stays_until_somebody_chooses() {
     assert_eq!((asked.code, asked.severity), (Code::PositionGap, Severity::Look));
     assert_eq!(asked.detail["candidates"][1][0], "f1b5");
     assert_eq!((&asked.detail["index"], &asked.detail["replaces"]), (&json!(14), &json!(3)));
+    // To choose the line that stands is an answer, too.
+    table.found(3_500, &Finding::Rivals(choice(20, 2)));
+    table.found(3_600, &Finding::Chosen { index: 20 });
+    assert_eq!(states(&table), [AlertState::Open, AlertState::Cleared, AlertState::Cleared]);
     // A line that changes behind it leaves it; one that changes it answers it.
     let corrected = |from| Finding::Line { from, plies: Vec::new(), cause: Cause::Corrected };
     table.found(4_000, &corrected(17));

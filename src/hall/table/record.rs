@@ -59,12 +59,7 @@ impl Table {
             }
             Finding::Base { index, position } => {
                 let away = *index != self.game.plies.len() || position != self.game.led_to();
-                let set = away.then(|| (*index, position.clone()));
-                if set != self.game.set {
-                    self.game.set.clone_from(&set);
-                    self.info.set = set;
-                    self.announce();
-                }
+                self.stands(away.then(|| (*index, position.clone())));
             }
             Finding::WantsDump => self.wants_dump = true,
             _ => {}
@@ -88,8 +83,20 @@ impl Table {
         }
     }
 
+    /// Where a person has set the game, if anywhere.
+    fn stands(&mut self, set: Option<(usize, Position)>) {
+        if set != self.game.set {
+            self.game.set.clone_from(&set);
+            self.info.set = set;
+            self.announce();
+        }
+    }
+
     /// Puts the tracker's reading into the record, keeping what is known of plies that stay.
     fn splice(&mut self, from: usize, plies: &[TrackedPly]) {
+        if self.game.set.as_ref().is_some_and(|(after, _)| *after > from) {
+            self.stands(None);
+        }
         let old = self.game.plies.split_off(from.min(self.game.plies.len()));
         let shrinks = plies.len() < old.len();
         for (offset, tracked) in plies.iter().enumerate() {

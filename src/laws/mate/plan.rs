@@ -1,4 +1,4 @@
-//! A mate two or three White moves ahead, found from its last position: where a man would mate the king as it
+//! A mate two to four White moves ahead, found from its last position: where a man would mate the king as it
 //! stands, how the man gets there, who protects it, while Black makes moves that change nothing. Every move is then
 //! made on the board, so a plan that does not work is only time lost. It proves nothing else.
 

@@ -2,8 +2,8 @@
 
 use super::{Extra, LONGEST, MINUTES_UP_TO, Period, TimeControl};
 
-/// What no clock adds for a move: more than an hour, in seconds.
-const LONGEST_EXTRA: u32 = 3601;
+/// The most that a clock adds for a move: an hour, in seconds.
+const LONGEST_EXTRA: u32 = 3600;
 
 /// PGN's form with the extensions of [`TimeControl`]'s display. In `mixed` reading small numbers
 /// are minutes, and what people mean by a slash between small numbers is left to [`human_form`].
@@ -27,7 +27,7 @@ pub(super) fn pgn_form(text: &str, mixed: bool) -> Option<TimeControl> {
             Some(base) => (number(base)?, true),
             None => (number(base)?, false),
         };
-        if base > LONGEST || extra >= LONGEST_EXTRA || moves == Some(0) {
+        if base > LONGEST || extra > LONGEST_EXTRA || moves == Some(0) {
             return None;
         }
         let small = mixed && !explicit && base <= MINUTES_UP_TO;
@@ -243,7 +243,7 @@ pub(super) fn human_form(text: &str) -> Result<TimeControl, &'static str> {
             let s = if unit == Unit::Minutes { value.saturating_mul(60) } else { value };
             let extra = match s {
                 _ if rate.is_some() => return Err("it names two increments"),
-                LONGEST_EXTRA.. => return Err("an increment is longer than an hour"),
+                s if s > LONGEST_EXTRA => return Err("an increment is longer than an hour"),
                 0 => Extra::None,
                 s if term.bronstein => Extra::Bronstein(s),
                 s if term.delay => Extra::Delay(s),

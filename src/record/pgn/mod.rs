@@ -7,6 +7,7 @@
 //! | `split` | a stream of any size to games |
 //! | `lex` | a game to words |
 //! | `read` | words to a validated [`Game`](super::Game) |
+//! | `segments` | games that no one movetext can hold, taken apart and put together |
 //! | `repair` | what had to be mended, and what was refused |
 //! | `encoding` | bytes to text |
 //! | `clock` | times in comments |
@@ -16,6 +17,7 @@ mod encoding;
 mod lex;
 mod read;
 mod repair;
+mod segments;
 mod split;
 mod tags;
 mod write;

@@ -3,7 +3,7 @@
 
 use std::{io::Read as _, str};
 
-use shakmaty::{ByColor, CastlingMode, uci::UciMove};
+use shakmaty::{ByColor, CastlingMode};
 
 use super::{
     RawGame,
@@ -11,6 +11,7 @@ use super::{
     encoding::decode,
     lex::{Lexer, Token},
     repair::{Refusal, RefusalKind, Repair, RepairKind, word},
+    segments,
     split::Splitter,
     tags::{result_from_tag, result_from_text, result_token},
 };
@@ -32,7 +33,7 @@ const REPAIRS_MAX: usize = 100;
 pub type ReadResult = Result<(Game, Vec<Repair>), Refusal>;
 
 /// Reads all games of a file. What was wrong with the file as a whole (its encoding) stands with
-/// the first game. Segments around an illegal move that stood come out as one game.
+/// the first game. The segments of a game come out as one.
 #[must_use]
 pub fn read_games(bytes: &[u8]) -> Games {
     let decoded = decode(bytes);
@@ -75,20 +76,22 @@ impl Iterator for Games {
         while let Ok((game, repairs)) = &mut current {
             let Some(next) = self.read_one() else { break };
             match next {
-                Ok((segment, more)) if segment.tags.get("Segment").is_some() => match join(game, segment) {
-                    Ok(kind) => {
-                        let line = more.first().map_or(1, |repair| repair.line);
-                        repairs.extend(more);
-                        let ply = Some(game.plies.iter().rposition(Ply::breaks).unwrap_or(0) as u32);
-                        repairs.push(Repair { line, ply, kind });
+                Ok((segment, more)) if segment.tags.get("Segment").is_some() => {
+                    match segments::join(game, segment) {
+                        Ok(kind) => {
+                            let line = more.first().map_or(1, |repair| repair.line);
+                            repairs.extend(more);
+                            let ply = Some(game.plies.iter().rposition(Ply::breaks).unwrap_or(0) as u32);
+                            repairs.push(Repair { line, ply, kind });
+                        }
+                        Err(segment) => {
+                            let mut more = more;
+                            more.push(Repair { line: 1, ply: None, kind: RepairKind::SegmentAlone });
+                            self.ahead = Some(Ok((*segment, more)));
+                            break;
+                        }
                     }
-                    Err(segment) => {
-                        let mut more = more;
-                        more.push(Repair { line: 1, ply: None, kind: RepairKind::SegmentAlone });
-                        self.ahead = Some(Ok((*segment, more)));
-                        break;
-                    }
-                },
+                }
                 next => {
                     self.ahead = Some(next);
                     break;
@@ -473,113 +476,6 @@ fn needs_chess960(fen: &str) -> bool {
     let Ok(standard) = Position::from_fen(fen, CastlingMode::Standard) else { return false };
     let Ok(free) = Position::from_fen(fen, CastlingMode::Chess960) else { return false };
     standard.to_setup().castling_rights != free.to_setup().castling_rights
-}
-
-/// Puts a segment behind the game that it continues; says what broke the game there.
-fn join(game: &mut Game, segment: Game) -> Result<RepairKind, Box<Game>> {
-    let same = |name| game.tags.get(name) == segment.tags.get(name);
-    if !(same("White") && same("Black")) {
-        return Err(Box::new(segment));
-    }
-    if segment.notes.get(&1).is_some_and(|note| note.contains(super::write::SET)) {
-        return Ok(join_set(game, segment));
-    }
-    let before = game.position().clone();
-    let Some(uci) = difference(&before, &segment.start) else { return Err(Box::new(segment)) };
-    // The words that the writer put there.
-    drop_words(game, &["White played ", "Black played "]);
-    let san = irregular_san(&before, uci);
-    game.plies.push(Ply {
-        uci,
-        san: san.clone(),
-        after: segment.start.clone(),
-        irregular: true,
-        origin: None,
-        state: PlyState::Confirmed,
-        source: PlySource::Entered,
-        made_at: Timestamp::default(),
-        pressed_at: None,
-        clock: ByColor::default(),
-        elapsed: None,
-    });
-    append(game, segment, super::write::CONTINUED);
-    Ok(RepairKind::SegmentsJoined { played: san })
-}
-
-/// Puts a segment behind the game that goes on from its position because a person set it.
-fn join_set(game: &mut Game, mut segment: Game) -> RepairKind {
-    drop_words(game, &[super::write::SET_NEXT]);
-    let fen = segment.start.fen();
-    if let Some(first) = segment.plies.first_mut() {
-        first.origin = Some(Box::new(segment.start.clone()));
-    }
-    append(game, segment, super::write::SET);
-    RepairKind::PositionSet { fen }
-}
-
-/// Takes away what the writer put behind the last ply, from the first of these words on.
-fn drop_words(game: &mut Game, words: &[&str]) {
-    let count = game.plies.len();
-    if let Some(note) = game.notes.get_mut(&count) {
-        let cut = words.iter().filter_map(|words| note.find(words)).min();
-        note.truncate(cut.unwrap_or(note.len()));
-        note.truncate(note.trim_end().len());
-    }
-    game.notes.retain(|_, note| !note.is_empty());
-}
-
-/// The segment's plies, notes without the writer's words, and result.
-fn append(game: &mut Game, segment: Game, words: &str) {
-    let shift = game.plies.len();
-    for (at, note) in segment.notes {
-        let note = note.replace(words, "").trim().to_owned();
-        if !note.is_empty() {
-            game.notes.insert(at + shift, note);
-        }
-    }
-    game.plies.extend(segment.plies);
-    game.result = segment.result;
-}
-
-/// The squares of the irregular move that leads from one position to another.
-fn difference(before: &Position, after: &Position) -> Option<UciMove> {
-    let us = before.turn();
-    if after.turn() == us {
-        return None;
-    }
-    let (old, new) = (before.board(), after.board());
-    let gone = old.by_color(us).into_iter().filter(|square| new.piece_at(*square) != old.piece_at(*square));
-    let come: Vec<_> = new
-        .by_color(us)
-        .into_iter()
-        .filter(|square| new.piece_at(*square) != old.piece_at(*square))
-        .collect();
-    let gone: Vec<_> = gone.collect();
-    let is_king = |square: &shakmaty::Square| old.kings().contains(*square);
-    let from = *gone.iter().find(|square| is_king(square)).or_else(|| gone.first())?;
-    let piece = old.piece_at(from)?;
-    let to = *come
-        .iter()
-        .find(|square| new.piece_at(**square) == Some(piece))
-        .or_else(|| come.iter().find(|square| **square != from))?;
-    if gone.len() > 2 || come.len() > 2 {
-        return None;
-    }
-    let promotion = new.role_at(to).filter(|role| *role != piece.role);
-    Some(UciMove::Normal { from, to, promotion })
-}
-
-/// How an irregular ply is written: `Ra2xb8?`.
-pub(crate) fn irregular_san(before: &Position, uci: UciMove) -> String {
-    let UciMove::Normal { from, to, promotion } = uci else { return uci.to_string() };
-    let role = before.board().role_at(from);
-    let letter = match role {
-        Some(role) if role != shakmaty::Role::Pawn => role.upper_char().to_string(),
-        _ => String::new(),
-    };
-    let sign = if before.board().piece_at(to).is_some() { "x" } else { "-" };
-    let promotion = promotion.map(|role| format!("={}", role.upper_char())).unwrap_or_default();
-    format!("{letter}{from}{sign}{to}{promotion}?")
 }
 
 /// Everything a reader holds, at most this many bytes.

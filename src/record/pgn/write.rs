@@ -3,24 +3,20 @@
 //! for castling, LF, no byte-order mark, movetext under 80 columns with no line that begins with
 //! `%` or `[`.
 //!
-//! PGN cannot say an illegal move that stood (Laws 7.5.1, 13.4.2). Such a game is cut before it, and
-//! continued in a second game, tag `Segment "2"`, that starts from the position after it; a comment
-//! says which move it was. [`read_games`](super::read_games) puts the pieces together again.
+//! PGN cannot say an illegal move that stood (Laws 7.5.1, 13.4.2), nor that a person set another position.
+//! Such a game is cut there, and continued in a second game, tag `Segment "2"`, that starts from the position
+//! after it; a comment says what lies between (`segments`). [`read_games`](super::read_games) puts the pieces together again.
 
 use shakmaty::Color;
 
-use super::tags::{clean_tag_name, clean_tag_value, result_words, termination};
+use super::{
+    segments::{CONTINUED, SET, cut_comment},
+    tags::{clean_tag_name, clean_tag_value, result_words, termination},
+};
 use crate::record::{Game, GameResult, Ply, PlyState, Position, ResultReason, ResultState, Timestamp};
 
 /// Movetext stays under 80 columns.
 const COLUMNS: usize = 79;
-
-/// Stands with the first move of a continued segment.
-pub(super) const CONTINUED: &str = "(continued after the illegal move that stood)";
-/// Stands with the first move from a position that a person set.
-pub(super) const SET: &str = "(continued from a position that was set)";
-/// Stands with the last move before it.
-pub(super) const SET_NEXT: &str = "another position was set here";
 
 /// The tags every game has, in the order of the standard.
 const ROSTER: [&str; 7] = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
@@ -269,20 +265,6 @@ fn append(words: &mut String, more: &str) {
         words.push(' ');
     }
     words.push_str(more);
-}
-
-/// Says what PGN cannot: which illegal move was played here and stood, or that a position was set.
-fn cut_comment(game: &Game, index: usize, segments: bool) -> String {
-    let (Some(ply), Some(before)) = (game.plies.get(index), game.position_before(index)) else {
-        return String::new();
-    };
-    let more = if segments { "; the game goes on in the next segment" } else { "" };
-    if !ply.irregular {
-        return format!("{SET_NEXT}{more}");
-    }
-    let side = before.turn().fold_wb("White", "Black");
-    let dots = before.turn().fold_wb(".", "...");
-    format!("{side} played {}{dots} {} here, an illegal move that stood{more}", before.move_number(), ply.uci)
 }
 
 /// `[%clk …]` first, then `[%emt …]`.

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::data;
 use crate::{
     hall::{ClockView, TableView, View},
-    record::{FenError, Game, PlyState, Position},
+    record::{FenError, PlyState, Position},
 };
 
 /// So long a board without a clock must stand still before its last move is told. A pawn may rest on
@@ -162,15 +162,11 @@ impl Setup {
     /// The board stands in the position after so many moves.
     fn stands(&self, table: &TableView, moves: usize) -> bool {
         let position = match self.base {
-            Some((_, base)) => position_after(&table.game, base + moves),
+            Some((_, base)) => table.game.position_after(base + moves),
             None => &self.position,
         };
         position.placement() == table.sensed
     }
-}
-
-fn position_after(game: &Game, plies: usize) -> &Position {
-    game.position_before(plies).unwrap_or_else(|| game.position())
 }
 
 /// The same men on the same squares, the same side to move.

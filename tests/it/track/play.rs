@@ -166,6 +166,11 @@ fn a_choice_takes_the_place_of_what_was_read_and_later_plies_stay() {
     assert_eq!(table.moves(), ["d2d4", "e7e5", "g1f3", "b8c6"]);
     table.observe(14_000, &Evidence::Correction(Correction::Undo));
     assert_eq!(table.moves(), ["e2e4", "e7e5", "g1f3", "b8c6"]);
+    // The line that stands can be chosen as well, and whoever asked is told.
+    let plies = ["e2e4", "e7e5"].map(str::to_owned).to_vec();
+    table.observe(15_000, &Evidence::Correction(Correction::Choose { index: 0, replaces: 2, plies }));
+    assert_eq!(table.moves(), ["e2e4", "e7e5", "g1f3", "b8c6"]);
+    assert_eq!(table.count(|f| matches!(f, Finding::Chosen { index: 0 })), 2);
 }
 
 #[test]
