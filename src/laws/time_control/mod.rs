@@ -412,10 +412,32 @@ mod tests {
 
     #[test]
     fn what_no_clock_can_be_set_to_is_refused() {
-        for text in ["m7060", "90' + 61' per move", "9999999h/40", "9999999'/40", "90+3601"] {
+        for text in
+            ["m7060", "90' + 61' per move", "9999999h/40", "9999999'/40", "90+3601", "*1/5800+30", "*600+5"]
+        {
             assert!(text.parse::<TimeControl>().is_err(), "{text}");
         }
         assert_eq!("90' + 60' per move".parse::<TimeControl>().unwrap().extra(1), Extra::Increment(3600));
+    }
+
+    #[test]
+    fn whatever_is_read_is_written_so_that_it_reads_the_same() {
+        let pieces: Vec<&str> =
+            "0 1 2 20 40 90 180 181 604800 604801 3600 5.0 ' \" / + : * s b d h m , . ( - 'inc' \
+            min sec moves move per from no increment first then game end bronstein delay hour ход мин"
+                .split(' ')
+                .collect();
+        let mut dice = fastrand::Rng::with_seed(1);
+        let mut read = 0;
+        for _ in 0..200_000 {
+            let text: String = (0..dice.usize(1..9))
+                .flat_map(|_| [pieces[dice.usize(..pieces.len())], ["", " "][dice.usize(..2)]])
+                .collect();
+            let Ok(control) = text.parse::<TimeControl>() else { continue };
+            assert_eq!(control.to_string().parse(), Ok(control.clone()), "{text:?} is shown as {control}");
+            read += 1;
+        }
+        assert!(read > 2_000, "only {read} of the texts were time controls");
     }
 
     #[test]

@@ -30,6 +30,10 @@ pub(super) fn pgn_form(text: &str, mixed: bool) -> Option<TimeControl> {
         if base > LONGEST || extra > LONGEST_EXTRA || moves == Some(0) {
             return None;
         }
+        // A sand glass has neither moves to make nor anything added.
+        if glass && (moves.is_some() || mark != b' ') {
+            return None;
+        }
         let small = mixed && !explicit && base <= MINUTES_UP_TO;
         if small && moves.is_some() {
             return None;
