@@ -123,6 +123,7 @@ impl Daemon {
             let now = updates.last().map_or(now, |last| now.max(last.at));
             outlets.restore(updates, now);
         })?;
+        outlets.restored();
         let inputs = journal.len()?;
         tracing::info!(inputs, tables = hall.table_ids().len(), seq = hall.seq().0, "the journal is read");
 

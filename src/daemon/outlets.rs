@@ -4,7 +4,7 @@ use std::{io, sync::Arc};
 
 use serde_json::Value;
 
-use super::publisher::Publisher;
+use super::publisher::{Group, Publisher};
 #[cfg(feature = "upload")]
 use crate::publish::lichess_thread::Lichess;
 #[cfg(feature = "nats")]
@@ -117,12 +117,7 @@ impl Outlets {
         if let Some(lichess) = &self.lichess {
             lichess.push(&updates);
         }
-        if !self.publishers.is_empty() {
-            let shared: Arc<[Update]> = updates.as_slice().into();
-            for publisher in &mut self.publishers {
-                publisher.send(Arc::clone(&shared));
-            }
-        }
+        self.hand_over(&updates, !new);
         let shown = self.hold.pass(updates);
         #[cfg(feature = "nats")]
         if let Some(nats) = &self.nats {
@@ -132,6 +127,20 @@ impl Outlets {
             self.public.push(&shown);
         } else {
             self.public.restore(&shown);
+        }
+    }
+
+    /// All that was before the start is told: the publishers may write.
+    pub(super) fn restored(&mut self) {
+        self.hand_over(&[], false);
+    }
+
+    fn hand_over(&mut self, updates: &[Update], unfinished: bool) {
+        if !self.publishers.is_empty() {
+            let group = Group { updates: updates.into(), unfinished };
+            for publisher in &mut self.publishers {
+                publisher.send(group.clone());
+            }
         }
     }
 

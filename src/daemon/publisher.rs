@@ -34,13 +34,22 @@ pub(super) trait Output: Send {
     }
 }
 
+/// Updates for an output, in order.
+#[derive(Clone)]
+pub(super) struct Group {
+    pub(super) updates: Arc<[Update]>,
+    /// They are from before the start and more of them follow: nothing is written before those are taken, or a
+    /// reader would see the game go back to an earlier move.
+    pub(super) unfinished: bool,
+}
+
 /// An output in its own thread.
 pub(super) struct Publisher {
     name: &'static str,
-    queue: Option<SyncSender<Arc<[Update]>>>,
+    queue: Option<SyncSender<Group>>,
     /// What did not fit the queue. Bounded by the hall's own pace: an output that stands still for
     /// hours holds the updates of those hours.
-    backlog: VecDeque<Arc<[Update]>>,
+    backlog: VecDeque<Group>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
@@ -53,9 +62,9 @@ impl Publisher {
     }
 
     /// Hands updates over; never waits.
-    pub(super) fn send(&mut self, updates: Arc<[Update]>) {
+    pub(super) fn send(&mut self, group: Group) {
         let Some(queue) = &self.queue else { return };
-        self.backlog.push_back(updates);
+        self.backlog.push_back(group);
         while let Some(next) = self.backlog.pop_front() {
             match queue.try_send(next) {
                 Ok(()) => {}
@@ -76,8 +85,8 @@ impl Publisher {
     /// Lets it write what it has, and waits for that.
     pub(super) fn finish(mut self) {
         if let Some(queue) = self.queue.take() {
-            for updates in self.backlog.drain(..) {
-                if queue.send(updates).is_err() {
+            for group in self.backlog.drain(..) {
+                if queue.send(group).is_err() {
                     break;
                 }
             }
@@ -90,25 +99,35 @@ impl Publisher {
     }
 }
 
-fn run(mut output: impl Output, queue: &Receiver<Arc<[Update]>>) {
+fn run(mut output: impl Output, queue: &Receiver<Group>) {
     let mut written = true;
+    let mut unfinished = false;
     loop {
         // Only what could not be written is tried again by itself.
         let patience = if written { Duration::MAX } else { RETRY };
         match queue.recv_timeout(patience) {
             Ok(first) => {
-                output.take(&first);
-                thread::sleep(GATHER);
+                unfinished = first.unfinished;
+                output.take(&first.updates);
+                if !unfinished {
+                    thread::sleep(GATHER);
+                }
                 while let Ok(next) = queue.try_recv() {
-                    output.take(&next);
+                    unfinished = next.unfinished;
+                    output.take(&next.updates);
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        written = output.write();
+        if !unfinished {
+            written = output.write();
+        }
     }
-    output.finish();
+    // A start that failed half-way leaves on the disk what was there.
+    if !unfinished {
+        output.finish();
+    }
 }
 
 #[cfg(test)]
@@ -150,7 +169,7 @@ mod tests {
             table: None,
             body: UpdateBody::Round(serde_json::Value::Null),
         };
-        publisher.send([update].into());
+        publisher.send(Group { updates: [update].into(), unfinished: false });
         let give_up = crate::wall::uptime() + Duration::from_mins(2);
         while written.lock().unwrap().is_empty() {
             assert!(crate::wall::uptime() < give_up, "it was never tried again");
@@ -158,5 +177,26 @@ mod tests {
         }
         assert_eq!(*written.lock().unwrap(), [7]);
         publisher.finish();
+    }
+
+    #[test]
+    fn nothing_is_written_before_all_that_was_before_the_start_is_taken() {
+        let written = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let disk = || Disk { faults: 0, waiting: Vec::new(), written: Arc::clone(&written) };
+        let group = |seq, unfinished| {
+            let body = UpdateBody::Round(serde_json::Value::Null);
+            let update = Update { seq: Seq(seq), at: Timestamp::default(), table: None, body };
+            Group { updates: [update].into(), unfinished }
+        };
+        let mut failed = Publisher::start("disk", disk()).unwrap();
+        failed.send(group(1, true));
+        failed.finish();
+        assert!(written.lock().unwrap().is_empty(), "the start failed: the disk stays as it was");
+        let mut publisher = Publisher::start("disk", disk()).unwrap();
+        publisher.send(group(1, true));
+        publisher.send(group(2, true));
+        publisher.send(group(3, false));
+        publisher.finish();
+        assert_eq!(*written.lock().unwrap(), [1, 2, 3]);
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! `docs` of the wire form: `interfaces.md`'s twin in the README. One encoder: [`Update::to_json`].
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use shakmaty::{Color, Piece, Square};
@@ -40,7 +42,7 @@ pub enum UpdateBody {
         /// Its index from 0 (the stream counts from 1).
         index: usize,
         /// The ply.
-        ply: Box<Ply>,
+        ply: Arc<Ply>,
         /// It takes the place of another move.
         replaces: bool,
     },

@@ -3,7 +3,10 @@
 //! The desk has one, fed at once; the public has another, fed by the delay queue. A snapshot for a
 //! client that joins is made from here, never from the hall itself.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 use serde_json::{Value, json};
 use shakmaty::{Color, Piece, Square};
@@ -94,8 +97,8 @@ impl View {
                     view.game.plies.truncate(*index);
                 }
                 match view.game.plies.get_mut(*index) {
-                    Some(old) => *old = (**ply).clone(),
-                    None => view.game.plies.push((**ply).clone()),
+                    Some(old) => old.clone_from(ply),
+                    None => view.game.plies.push(Arc::clone(ply)),
                 }
             }
             UpdateBody::Undo { from } => view.game.plies.truncate(*from),

@@ -9,7 +9,7 @@
 //! * **Times of day move along**: the moment of an update, of a clock reading and of a move are shifted
 //!   by as much as it waited, so that a viewer who lets a clock run on from it shows the right time.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use serde_json::Value;
 
@@ -111,10 +111,14 @@ fn millis(seconds: u32) -> i64 {
 /// The update as it would be if it happened only now.
 fn shifted(mut update: Update, now: Timestamp) -> Update {
     let by = now.since(update.at);
+    if by == 0 {
+        return update;
+    }
     update.at = now;
     match &mut update.body {
         UpdateBody::Clock(clock) => clock.at = clock.at.plus(by),
         UpdateBody::Ply { ply, .. } => {
+            let ply = Arc::make_mut(ply);
             ply.made_at = ply.made_at.plus(by);
             ply.pressed_at = ply.pressed_at.map(|at| at.plus(by));
         }

@@ -3,7 +3,7 @@
 //! It stands between the delay and a channel and turns the hall's updates into those of a hall that
 //! found its moves later. What was shown is only taken back when the record itself changed.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,9 +36,9 @@ pub struct Hold {
 struct Held {
     game: u64,
     /// The record as it is.
-    full: Vec<Ply>,
+    full: Vec<Arc<Ply>>,
     /// What the channel was shown.
-    shown: Vec<Ply>,
+    shown: Vec<Arc<Ply>>,
     ended: bool,
 }
 
@@ -73,8 +73,8 @@ impl Hold {
                     held.full.truncate(*index);
                 }
                 match held.full.get_mut(*index) {
-                    Some(old) => *old = (**ply).clone(),
-                    None => held.full.push((**ply).clone()),
+                    Some(old) => old.clone_from(ply),
+                    None => held.full.push(Arc::clone(ply)),
                 }
                 held.show(self.policy, &update, *index, out);
             }
@@ -121,9 +121,9 @@ impl Held {
         }
         self.shown.truncate(same);
         for index in same..may {
-            let ply = self.full[index].clone();
+            let ply = Arc::clone(&self.full[index]);
             let replaces = retracts && index == same;
-            push(UpdateBody::Ply { index, ply: Box::new(ply.clone()), replaces });
+            push(UpdateBody::Ply { index, ply: Arc::clone(&ply), replaces });
             self.shown.push(ply);
         }
     }

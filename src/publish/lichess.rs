@@ -17,7 +17,7 @@ use super::hold::{Hold, HoldPolicy};
 use crate::{
     hall::{TableId, Update, UpdateBody, View},
     record::{
-        Game, Ply, PlyState, Timestamp,
+        Game, PlyState, Timestamp,
         pgn::{ResultPolicy, WriteOptions, write_game_with},
     },
 };
@@ -379,7 +379,7 @@ fn lichess_pgn(game: &Game) -> (String, Option<String>) {
     if let Some(control) = control {
         game.tags.set("TimeControl", control);
     }
-    let cut = game.plies.iter().position(Ply::breaks);
+    let cut = game.plies.iter().position(|ply| ply.breaks());
     let notice = cut.map(|index| {
         let why = if game.plies[index].irregular {
             "an illegal move that stood"

@@ -2,6 +2,8 @@
 //! stream that viewers get says less (`hall::Update::to_json`); what a PGN needs is all here. What only
 //! the desk may see has no form here and cannot leave a hall this way.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shakmaty::{ByColor, Color};
@@ -229,7 +231,7 @@ impl Relayed {
     fn update(self, number: u64) -> Result<Update, RelayError> {
         let body = match self.body {
             Body::Ply { index, ply, replaces } => {
-                UpdateBody::Ply { index, ply: Box::new(ply.ply()?), replaces }
+                UpdateBody::Ply { index, ply: Arc::new(ply.ply()?), replaces }
             }
             Body::Undo { from } => UpdateBody::Undo { from },
             Body::Clock(clock) => UpdateBody::Clock(ClockView {
@@ -345,7 +347,7 @@ mod tests {
         vec![
             update(None, UpdateBody::Round(serde_json::json!({"number": 3, "event": {"id": "open"}}))),
             update(Some(1), UpdateBody::Table(Box::new(info))),
-            update(Some(1), UpdateBody::Ply { index: 0, ply: Box::new(ply), replaces: true }),
+            update(Some(1), UpdateBody::Ply { index: 0, ply: Arc::new(ply), replaces: true }),
             update(Some(1), UpdateBody::Clock(clock)),
             update(Some(1), UpdateBody::Result(Some(result))),
             update(Some(1), UpdateBody::Result(None)),

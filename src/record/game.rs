@@ -1,6 +1,6 @@
 //! A game: its tags, its plies, its result.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use shakmaty::{ByColor, Color, uci::UciMove};
@@ -195,8 +195,8 @@ pub struct Game {
     pub tags: Tags,
     /// The position it starts from.
     pub start: Position,
-    /// Its plies in order.
-    pub plies: Vec<Ply>,
+    /// Its plies in order. Shared, since the record, every audience's view and the archive have them.
+    pub plies: Vec<Arc<Ply>>,
     /// A position that a person set after so many plies: the game stands there until another is made.
     pub set: Option<(usize, Position)>,
     /// Words for the score sheet after ply n (1 = the first; 0 = before it), such as `(=)` for a

@@ -101,7 +101,7 @@ pub fn read_score(start: &Position, text: &str) -> ScoreRead {
             clock: ByColor::default(),
             elapsed: None,
         };
-        game.plies.push(ply);
+        game.plies.push(ply.into());
     }
     ScoreRead { game, fault: None }
 }

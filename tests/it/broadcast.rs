@@ -26,7 +26,7 @@
 //! | files: atomic rename seen by a watcher, no stray `.pgn` | here |
 //! | files: 1 to 12 sort | `event::order` |
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, sync::Arc};
 
 use arbiterd::{
     hall::{BoardKey, Update, UpdateBody},
@@ -87,7 +87,7 @@ fn taken(push: &Push) -> String {
 }
 
 fn ply(script: &mut Script, table: u32, index: usize, ply: &Ply, replaces: bool) -> Update {
-    script.update(Some(table), UpdateBody::Ply { index, ply: Box::new(ply.clone()), replaces })
+    script.update(Some(table), UpdateBody::Ply { index, ply: Arc::new(ply.clone()), replaces })
 }
 
 #[test]

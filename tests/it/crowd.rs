@@ -67,7 +67,7 @@ pub(crate) fn happens(script: &mut Script, random: &mut fastrand::Rng, table: u3
             let index = script.plies(table);
             let (_, wrong) = script.make(&position, &other, PlyState::Provisional, index);
             let (_, right) = script.make(&position, &uci, PlyState::Confirmed, index);
-            let ply = |ply, replaces| UpdateBody::Ply { index, ply: Box::new(ply), replaces };
+            let ply = |ply, replaces| UpdateBody::Ply { index, ply: Arc::new(ply), replaces };
             out.push(script.update(Some(table), ply(wrong, false)));
             out.push(script.update(Some(table), ply(right, true)));
             script.undone(table, index + 1, position.play(m));
@@ -76,7 +76,7 @@ pub(crate) fn happens(script: &mut Script, random: &mut fastrand::Rng, table: u3
             let index = script.plies(table);
             let (_, slip) = script.make(&position, &uci, PlyState::Provisional, index);
             out.push(
-                script.update(Some(table), UpdateBody::Ply { index, ply: Box::new(slip), replaces: false }),
+                script.update(Some(table), UpdateBody::Ply { index, ply: Arc::new(slip), replaces: false }),
             );
             out.push(script.update(Some(table), UpdateBody::Undo { from: index }));
         }

@@ -1,6 +1,8 @@
 //! The public listener itself behind the delay: whatever can be read there (pages' data, PGN, cloud JSON,
 //! the stream) tells nothing younger than the delay, and times of day as if all happened later.
 
+use std::sync::Arc;
+
 use arbiterd::{
     hall::{Update, UpdateBody},
     publish::delay::Delay,
@@ -79,6 +81,7 @@ fn moved(updates: &[Update], by: i64) -> Vec<Update> {
         match &mut update.body {
             UpdateBody::Clock(clock) => clock.at = clock.at.plus(by),
             UpdateBody::Ply { ply, .. } => {
+                let ply = Arc::make_mut(ply);
                 ply.made_at = ply.made_at.plus(by);
                 ply.pressed_at = ply.pressed_at.map(|at| at.plus(by));
             }

@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader, Read, Write},
     net::TcpListener,
-    sync::mpsc,
+    sync::{Arc, mpsc},
     time::Duration,
 };
 
@@ -113,7 +113,7 @@ fn only_changed_games_are_pushed_and_moves_only_when_they_stay() {
     bench.take(&[slide]);
     assert!(bench.next().is_none(), "it may still become e4");
     let (_, e4) = bench.script.make(&Position::default(), "e2e4", PlyState::Confirmed, 0);
-    let body = UpdateBody::Ply { index: 0, ply: Box::new(e4), replaces: true };
+    let body = UpdateBody::Ply { index: 0, ply: Arc::new(e4), replaces: true };
     let update = bench.script.update(Some(2), body);
     bench.take(&[update]);
     let push = bench.next().unwrap();
@@ -350,7 +350,7 @@ fn an_illegal_move_that_stood_cuts_the_game_with_a_notice() {
     ply.irregular = true;
     ply.after = after;
     let update =
-        bench.script.update(Some(1), UpdateBody::Ply { index: 1, ply: Box::new(ply), replaces: false });
+        bench.script.update(Some(1), UpdateBody::Ply { index: 1, ply: Arc::new(ply), replaces: false });
     bench.take(&[update]);
     let push = bench.next().unwrap();
     assert!(push.body.contains("1. e4") && !push.body.contains("1... e5"), "{}", push.body);

@@ -2,6 +2,8 @@
 //! that does the same: it takes the first board, sets up its game, and plays whatever a `san` list has
 //! more than the last. It can take nothing back, so it must never be told what does not stay.
 
+use std::sync::Arc;
+
 use arbiterd::{
     hall::{Update, UpdateBody},
     record::{Ply, PlyState, Position},
@@ -123,7 +125,7 @@ fn sensed(script: &mut Script, position: &Position) -> Update {
 }
 
 fn ply(script: &mut Script, index: usize, ply: &Ply, replaces: bool) -> Update {
-    script.update(Some(1), UpdateBody::Ply { index, ply: Box::new(ply.clone()), replaces })
+    script.update(Some(1), UpdateBody::Ply { index, ply: Arc::new(ply.clone()), replaces })
 }
 
 #[tokio::test]

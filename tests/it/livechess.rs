@@ -1,5 +1,7 @@
 //! The `LiveChess` API as its clients meet it: shapes, order, and what lila's page relies on.
 
+use std::sync::Arc;
+
 use arbiterd::{
     hall::{Update, UpdateBody},
     record::{GameResult, PlyState, Position},
@@ -141,7 +143,7 @@ async fn a_slow_slide_is_one_move_and_a_confirmed_one_is_never_taken_back() {
     assert_eq!(socket.next().await["param"]["san"], json!([]));
     // e3 on the way, then e4; pressed only then.
     let start = Position::default();
-    let body = |ply, replaces| UpdateBody::Ply { index: 0, ply: Box::new(ply), replaces };
+    let body = |ply, replaces| UpdateBody::Ply { index: 0, ply: Arc::new(ply), replaces };
     let (on_e3, e3) = script.make(&start, "e2e3", PlyState::Provisional, 0);
     house.push(&[sensed(&mut script, 1, &on_e3.placement()), script.update(Some(1), body(e3, false))]);
     let event = socket.next().await["param"].clone();
@@ -167,7 +169,7 @@ async fn without_a_clock_a_move_is_told_when_the_board_stands_still() {
     call(&mut socket, 2, "call", json!({"id": 1, "method": "setup", "param": {"fen": START_FEN}})).await;
     socket.next().await;
     let (after, ply) = script.make(&Position::default(), "g1f3", PlyState::Provisional, 0);
-    let body = UpdateBody::Ply { index: 0, ply: Box::new(ply), replaces: false };
+    let body = UpdateBody::Ply { index: 0, ply: Arc::new(ply), replaces: false };
     house.push(&[sensed(&mut script, 1, &after.placement()), script.update(Some(1), body)]);
     assert_eq!(socket.next().await["param"]["san"], json!([]));
     let event = socket.next().await["param"].clone();

@@ -1,6 +1,8 @@
 //! What goes out: nothing younger than the delay, nothing a channel could not take back, and every
 //! game at the places that were told to take it.
 
+use std::sync::Arc;
+
 use arbiterd::{
     hall::{TableId, Update, UpdateBody},
     publish::{
@@ -184,7 +186,7 @@ fn a_channel_that_cannot_take_back_sees_a_slide_as_one_move() {
     let (_, e4) = script.make(&arbiterd::record::Position::default(), "e2e4", PlyState::Provisional, 0);
     let body = |ply: &arbiterd::record::Ply, replaces| UpdateBody::Ply {
         index: 0,
-        ply: Box::new(ply.clone()),
+        ply: Arc::new(ply.clone()),
         replaces,
     };
     let revised = script.update(Some(1), body(&e4, true));

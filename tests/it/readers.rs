@@ -5,6 +5,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::Arc,
 };
 
 use arbiterd::record::{
@@ -73,8 +74,8 @@ fn ply(
     irregular: bool,
     clock: ByColor<Option<Seconds>>,
     elapsed: Option<Seconds>,
-) -> Ply {
-    Ply {
+) -> Arc<Ply> {
+    Arc::new(Ply {
         uci,
         san,
         after,
@@ -86,7 +87,7 @@ fn ply(
         pressed_at: None,
         clock,
         elapsed,
-    }
+    })
 }
 
 /// A king that walks through a check, and play goes on: two segments.

@@ -433,7 +433,7 @@ async fn a_provisional_ply_says_so_and_a_revised_one_says_what_it_replaces() {
     let ply = socket.next().await;
     assert_eq!((&ply["ply"]["state"], &ply["ply"]["replaces"]), (&json!("provisional"), &json!(null)));
     let (_, revised) = script.make(&arbiterd::record::Position::default(), "e2e4", PlyState::Confirmed, 0);
-    let body = arbiterd::hall::UpdateBody::Ply { index: 0, ply: Box::new(revised), replaces: true };
+    let body = arbiterd::hall::UpdateBody::Ply { index: 0, ply: Arc::new(revised), replaces: true };
     house.push(&[script.update(Some(1), body)]);
     let ply = socket.next().await;
     assert_eq!((&ply["ply"]["n"], &ply["ply"]["replaces"]), (&json!(1), &json!(1)));

@@ -1,5 +1,7 @@
 //! The tracker's findings into the record: plies made, revised, confirmed, with what is known of their times.
 
+use std::sync::Arc;
+
 use shakmaty::ByColor;
 
 use super::{TYPED, Table, TableStatus, UpdateBody, rulings::closes};
@@ -103,11 +105,13 @@ impl Table {
             let before = old.get(offset);
             let same = before.is_some_and(|ply| ply.uci == tracked.uci && ply.after == tracked.after);
             let kept = before.filter(|_| same);
-            let ply = recorded(tracked, before, &self.game);
+            let ply = recorded(tracked, before.map(AsRef::as_ref), &self.game);
+            // What stays as it was stays shared.
+            let ply = kept.filter(|kept| ***kept == ply).map_or_else(|| Arc::new(ply), Arc::clone);
             if kept != Some(&ply) {
                 let index = from + offset;
                 let replaces = before.is_some() && !same;
-                self.out.push(UpdateBody::Ply { index, ply: Box::new(ply.clone()), replaces });
+                self.out.push(UpdateBody::Ply { index, ply: Arc::clone(&ply), replaces });
                 if replaces {
                     // The stream drops what stood behind a replaced ply: tell it again.
                     self.game.plies.push(ply);
@@ -147,25 +151,22 @@ impl Table {
     }
 
     /// Plies behind a replaced one: new to the stream, though times known of them are kept.
-    fn append_rest(&mut self, from: usize, plies: &[TrackedPly], old: &[Ply]) {
+    fn append_rest(&mut self, from: usize, plies: &[TrackedPly], old: &[Arc<Ply>]) {
         for (offset, tracked) in plies.iter().enumerate() {
             let before = old.get(offset).filter(|ply| ply.uci == tracked.uci);
-            let ply = recorded(tracked, before, &self.game);
-            self.out.push(UpdateBody::Ply {
-                index: from + offset,
-                ply: Box::new(ply.clone()),
-                replaces: false,
-            });
+            let ply = Arc::new(recorded(tracked, before.map(AsRef::as_ref), &self.game));
+            self.out.push(UpdateBody::Ply { index: from + offset, ply: Arc::clone(&ply), replaces: false });
             self.game.plies.push(ply);
         }
     }
 
     pub(in crate::hall) fn edit_ply(&mut self, index: usize, edit: impl FnOnce(&mut Ply)) {
         let Some(ply) = self.game.plies.get_mut(index) else { return };
-        let before = ply.clone();
-        edit(ply);
-        if *ply != before {
-            self.out.push(UpdateBody::Ply { index, ply: Box::new(ply.clone()), replaces: false });
+        let mut edited = Ply::clone(ply);
+        edit(&mut edited);
+        if edited != **ply {
+            *ply = Arc::new(edited);
+            self.out.push(UpdateBody::Ply { index, ply: Arc::clone(ply), replaces: false });
         }
     }
 }

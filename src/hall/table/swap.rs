@@ -1,5 +1,7 @@
 //! Two tables whose boards were exchanged: what each board and its hands did changes its table.
 
+use std::sync::Arc;
+
 use super::{Table, TableStatus, UpdateBody};
 use crate::{
     record::Timestamp,
@@ -71,7 +73,7 @@ impl Table {
     /// Tells the whole game anew.
     pub(in crate::hall) fn retell(&mut self) {
         for (index, ply) in self.game.plies.iter().enumerate() {
-            self.out.push(UpdateBody::Ply { index, ply: Box::new(ply.clone()), replaces: false });
+            self.out.push(UpdateBody::Ply { index, ply: Arc::clone(ply), replaces: false });
         }
         self.out.push(UpdateBody::Result(self.game.result));
         self.out.push(UpdateBody::Clock(self.shown));

@@ -374,7 +374,7 @@ fn same_game(one: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
+    use std::{fs, os::unix::fs::MetadataExt as _, path::Path, sync::Arc};
 
     use serde_json::json;
 
@@ -443,7 +443,7 @@ mod tests {
                 elapsed: None,
             };
             self.positions.insert(table, (index + 1, after));
-            self.push(Some(table), UpdateBody::Ply { index, ply: Box::new(ply), replaces: false });
+            self.push(Some(table), UpdateBody::Ply { index, ply: Arc::new(ply), replaces: false });
         }
 
         fn result(&mut self, table: u32, result: GameResult) {

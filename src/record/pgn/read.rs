@@ -1,7 +1,7 @@
 //! The PGN reader: validates every move, keeps clocks and comments, mends what real files get wrong
 //! and lists each repair. A fault in one game never spoils the next.
 
-use std::{io::Read as _, str};
+use std::{io::Read as _, str, sync::Arc};
 
 use shakmaty::{ByColor, CastlingMode};
 
@@ -81,7 +81,8 @@ impl Iterator for Games {
                         Ok(kind) => {
                             let line = more.first().map_or(1, |repair| repair.line);
                             repairs.extend(more);
-                            let ply = Some(game.plies.iter().rposition(Ply::breaks).unwrap_or(0) as u32);
+                            let ply =
+                                Some(game.plies.iter().rposition(|ply| ply.breaks()).unwrap_or(0) as u32);
                             repairs.push(Repair { line, ply, kind });
                         }
                         Err(segment) => {
@@ -269,6 +270,7 @@ impl<'a> GameReader<'a> {
             count.checked_sub(1).and_then(|index| self.game.position_before(index)).map(Position::turn);
         if let (Some(mover), Some(ply), false) = (mover, self.game.plies.last_mut(), self.cut) {
             let seconds = |time: std::time::Duration| Seconds(time.as_secs() as u32);
+            let ply = Arc::make_mut(ply);
             let slot = ply.clock.get_mut(mover);
             *slot = slot.or(times.clk.map(seconds));
             ply.elapsed = ply.elapsed.or(times.emt.map(seconds));
@@ -317,7 +319,7 @@ impl<'a> GameReader<'a> {
         }
         let uci = position.uci(m);
         *position = position.play(m);
-        self.game.plies.push(Ply {
+        self.game.plies.push(Arc::new(Ply {
             uci,
             san,
             after: position.clone(),
@@ -329,7 +331,7 @@ impl<'a> GameReader<'a> {
             pressed_at: None,
             clock: ByColor::default(),
             elapsed: None,
-        });
+        }));
     }
 
     /// Tag and closing result must agree; neither is preferred in silence.

@@ -1,6 +1,8 @@
 //! A game in several segments, since PGN has no word for what lies between them: an illegal move that stood, or
 //! a position that a person set. The words that say so, and putting segments together again.
 
+use std::sync::Arc;
+
 use shakmaty::{ByColor, uci::UciMove};
 
 use super::repair::RepairKind;
@@ -41,7 +43,7 @@ pub(super) fn join(game: &mut Game, segment: Game) -> Result<RepairKind, Box<Gam
     // The words that the writer put there.
     drop_words(game, &["White played ", "Black played "]);
     let san = irregular_san(&before, uci);
-    game.plies.push(Ply {
+    game.plies.push(Arc::new(Ply {
         uci,
         san: san.clone(),
         after: segment.start.clone(),
@@ -53,7 +55,7 @@ pub(super) fn join(game: &mut Game, segment: Game) -> Result<RepairKind, Box<Gam
         pressed_at: None,
         clock: ByColor::default(),
         elapsed: None,
-    });
+    }));
     append(game, segment, CONTINUED);
     Ok(RepairKind::SegmentsJoined { played: san })
 }
@@ -63,7 +65,7 @@ fn join_set(game: &mut Game, mut segment: Game) -> RepairKind {
     drop_words(game, &[SET_NEXT]);
     let fen = segment.start.fen();
     if let Some(first) = segment.plies.first_mut() {
-        first.origin = Some(Box::new(segment.start.clone()));
+        Arc::make_mut(first).origin = Some(Box::new(segment.start.clone()));
     }
     append(game, segment, SET);
     RepairKind::PositionSet { fen }

@@ -348,6 +348,8 @@ impl Line<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::record::{PlySource, Seconds, Tags};
     use shakmaty::{ByColor, CastlingMode, uci::UciMove};
@@ -358,7 +360,7 @@ mod tests {
         let m = before.find_uci(uci).unwrap();
         let mut clocks = ByColor::default();
         *clocks.get_mut(before.turn()) = clock.map(Seconds);
-        game.plies.push(Ply {
+        game.plies.push(Arc::new(Ply {
             uci,
             san: before.san(m),
             after: before.play(m),
@@ -370,7 +372,7 @@ mod tests {
             pressed_at: None,
             clock: clocks,
             elapsed: clock.map(|_| Seconds(2)),
-        });
+        }));
     }
 
     fn push_irregular(game: &mut Game, uci: &str) {
@@ -380,7 +382,7 @@ mod tests {
         let mut board = before.board().clone();
         let piece = board.remove_piece_at(from).unwrap();
         board.set_piece_at(to, piece);
-        game.plies.push(Ply {
+        game.plies.push(Arc::new(Ply {
             uci,
             san: format!("{from}{to}?"),
             after: before.after_irregular(board),
@@ -392,7 +394,7 @@ mod tests {
             pressed_at: None,
             clock: ByColor::default(),
             elapsed: None,
-        });
+        }));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Updates as the hall makes them, from moves written down: for tests of what goes out.
 
+use std::sync::Arc;
+
 use arbiterd::{
     event::Player,
     hall::{ClockView, Seq, TableId, TableInfo, TableStatus, Update, UpdateBody},
@@ -102,7 +104,7 @@ impl Script {
         let (position, index) = self.games.get(&table).cloned().expect("a game");
         let (after, ply) = self.make(&position, uci, state, index);
         self.games.insert(table, (after, index + 1));
-        self.update(Some(table), UpdateBody::Ply { index, ply: Box::new(ply), replaces: false })
+        self.update(Some(table), UpdateBody::Ply { index, ply: Arc::new(ply), replaces: false })
     }
 
     /// A confirmed move.
