@@ -57,7 +57,7 @@ pub(super) fn table_info(setup: &TableSetup, context: &Context<'_>, number: u64)
         time_control: time_control(setup, context).to_owned(),
         status: TableStatus::Waiting,
         link: LinkView { board: setup.board.clone(), ..LinkView::default() },
-        counts: Value::Null,
+        counts: None,
         muted: Vec::new(),
         signed: false,
         adjourned: Value::Null,

@@ -11,7 +11,7 @@ use shakmaty::{Color, Piece, Square};
 use super::{BoardKey, TableId};
 use crate::{
     event::Player,
-    laws::{Alert, Code},
+    laws::{Alert, Code, Counts},
     record::{GameResult, Ply, PlyState, Position, ResultReason, ResultState, Seconds, Tags, Timestamp},
     wire::BatteryReading,
 };
@@ -56,7 +56,7 @@ pub enum UpdateBody {
     /// The result, or none any more.
     Result(Option<(GameResult, ResultReason, ResultState)>),
     /// The table's data: players, status, link. Also opens a new game (see `game`).
-    Table(Box<TableInfo>),
+    Table(Arc<TableInfo>),
     /// Desk only: squares that changed, or the whole board.
     Sensed {
         /// Placement of what is sensed, in game squares.
@@ -65,7 +65,7 @@ pub enum UpdateBody {
         change: Option<(Square, Option<Piece>, Option<Piece>)>,
     },
     /// Desk only: an alert, new or changed.
-    Alert(Box<Alert>),
+    Alert(Arc<Alert>),
     /// Desk only: the answer to a claim or another entry.
     Answer(Value),
     /// The event or the round changed: `{"event":…,"round":…,"delay_seconds":…,"live":…}`.
@@ -172,7 +172,7 @@ pub struct TableInfo {
     /// The board's line.
     pub link: LinkView,
     /// Desk only: the tallies kept by the referee (made, completed, illegal, obligations…).
-    pub counts: Value,
+    pub counts: Option<Arc<Counts>>,
     /// Desk only: kinds of alerts that are muted at this table.
     pub muted: Vec<Code>,
     /// Desk only: where the game was adjourned, until it goes on:
@@ -302,7 +302,7 @@ impl TableInfo {
             message["adjourned"] = self.adjourned.clone();
             message["link"] = json!(self.link);
             message["profile"] = json!(self.profile);
-            message["counts"] = self.counts.clone();
+            message["counts"] = json!(self.counts.as_ref().map(|counts| counts.to_json()));
             message["muted"] = json!(self.muted);
         } else {
             message["link"] = json!({"online": self.link.online});

@@ -31,7 +31,7 @@ const ALERTS: usize = 500;
 #[derive(Clone, Debug, Default)]
 pub struct TableView {
     /// Players, status, link.
-    pub info: TableInfo,
+    pub info: Arc<TableInfo>,
     /// The game with its plies and result.
     pub game: Game,
     /// The clock.
@@ -39,7 +39,7 @@ pub struct TableView {
     /// Desk only: placement of what is sensed.
     pub sensed: String,
     /// Desk only: alerts by number.
-    pub alerts: BTreeMap<AlertId, Alert>,
+    pub alerts: BTreeMap<AlertId, Arc<Alert>>,
     /// Desk only: touches of the last ten minutes, oldest first.
     pub trace: VecDeque<(Timestamp, Square, Option<Piece>, Option<Piece>)>,
     /// Desk only: since when whose clock ran, for as long as touches are kept.
@@ -124,8 +124,10 @@ impl View {
                     view.game.start = info.start.clone();
                 }
                 view.game.set.clone_from(&info.set);
-                view.game.tags = info.tags.clone();
-                view.info = (**info).clone();
+                if view.game.tags != info.tags {
+                    view.game.tags.clone_from(&info.tags);
+                }
+                view.info = Arc::clone(info);
             }
             UpdateBody::Sensed { placement, change } => {
                 view.sensed.clone_from(placement);
@@ -139,7 +141,7 @@ impl View {
                 }
             }
             UpdateBody::Alert(alert) => {
-                view.alerts.insert(alert.id, (**alert).clone());
+                view.alerts.insert(alert.id, Arc::clone(alert));
                 if view.alerts.len() > ALERTS {
                     let closed = view
                         .alerts

@@ -158,7 +158,7 @@ impl Trial {
     fn note(&mut self, updates: Vec<Update>) {
         for update in updates {
             if let (Some(table), UpdateBody::Alert(alert)) = (update.table, update.body) {
-                self.alerts.insert((table, alert.id), *alert);
+                self.alerts.insert((table, alert.id), Alert::clone(&alert));
             }
         }
     }

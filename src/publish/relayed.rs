@@ -241,7 +241,7 @@ impl Relayed {
                 at: clock.at,
             }),
             Body::Result(result) => UpdateBody::Result(result),
-            Body::Table(form) => UpdateBody::Table(Box::new(TableInfo {
+            Body::Table(form) => UpdateBody::Table(Arc::new(TableInfo {
                 round: form.round,
                 section: form.section,
                 board: form.board,
@@ -346,7 +346,7 @@ mod tests {
         let result = (GameResult::Draw, ResultReason::KingsSignal, ResultState::Proposed);
         vec![
             update(None, UpdateBody::Round(serde_json::json!({"number": 3, "event": {"id": "open"}}))),
-            update(Some(1), UpdateBody::Table(Box::new(info))),
+            update(Some(1), UpdateBody::Table(Arc::new(info))),
             update(Some(1), UpdateBody::Ply { index: 0, ply: Arc::new(ply), replaces: true }),
             update(Some(1), UpdateBody::Clock(clock)),
             update(Some(1), UpdateBody::Result(Some(result))),
@@ -361,7 +361,7 @@ mod tests {
         // What the desk alone knows of a board stays there.
         let mut secret = updates[1].clone();
         if let UpdateBody::Table(info) = &mut secret.body {
-            info.link.board = Some(BoardKey("23946".to_owned()));
+            Arc::make_mut(info).link.board = Some(BoardKey("23946".to_owned()));
         }
         let batch = Batch::new(5, Timestamp::from_millis(9), 100, updates[..1].iter().chain([&secret]));
         assert_eq!((batch.last(), batch.to_json().unwrap().contains("23946")), (6, false));

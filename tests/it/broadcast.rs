@@ -118,7 +118,7 @@ fn names_that_change_in_the_middle_of_a_game_stay_one_game() {
     let mut info = script.info(1, 1);
     info.tags.set("White", "Другая, Анна");
     info.tags.set("Board", "7");
-    let renamed = script.update(Some(1), UpdateBody::Table(Box::new(info)));
+    let renamed = script.update(Some(1), UpdateBody::Table(Arc::new(info)));
     let body = lichess.gets(&[renamed, script.moved(1, "b1c3")]).expect("a push");
     assert!(body.contains("[White \"Другая, Анна\"]") && body.contains("[GameId \"open-r1-b1\"]"), "{body}");
     assert!(body.contains("11. Nc3"), "the moves are all there: {body}");
@@ -162,14 +162,12 @@ async fn boards_that_are_swapped_take_no_game_with_them() {
         .map(|table| {
             let mut info =
                 house.public.look(|view| view.tables[&arbiterd::hall::TableId(table)].info.clone());
-            info.link.board = Some(BoardKey(format!("{}", 20003 - table)));
+            Arc::make_mut(&mut info).link.board = Some(BoardKey(format!("{}", 20003 - table)));
             (table, info)
         })
         .into();
-    let swap: Vec<Update> = infos
-        .into_iter()
-        .map(|(table, info)| script.update(Some(table), UpdateBody::Table(Box::new(info))))
-        .collect();
+    let swap: Vec<Update> =
+        infos.into_iter().map(|(table, info)| script.update(Some(table), UpdateBody::Table(info))).collect();
     house.push(&swap);
     assert_eq!(lichess.gets(&swap), None, "nothing changed for Lichess");
     assert_eq!(boards().await, json!(["20002", "20001"]));

@@ -387,7 +387,7 @@ fn what_is_silent_never_leaves_the_desk() {
     let (desk, public, updates) = hall_at(fen, OptionsSetup::default(), Vec::new());
     let shown = desk.snapshot(None).to_string();
     assert!(shown.contains("fifty-claimable") && shown.contains("arbiter-silent"), "{shown}");
-    let counts = &desk.tables[&TableId(1)].info.counts;
+    let counts = desk.tables[&TableId(1)].info.counts.as_ref().expect("counted").to_json();
     for tally in ["made", "completed", "illegal", "record_obligatory"] {
         assert!(counts[tally]["w"] != Value::Null && shown.contains(tally), "{tally} in {counts}");
     }
@@ -515,7 +515,7 @@ fn an_events_own_edition_is_used_by_name() {
             // Nobody else needs to know the rules.
             assert!(update.desk_only() || !update.to_json(false).to_string().contains("illegal_penalty_s"));
             if let UpdateBody::Alert(alert) = update.body {
-                raised.push(*alert);
+                raised.push(Alert::clone(&alert));
             }
         }
     }

@@ -326,7 +326,7 @@ fn changed_names_and_results_taken_back_are_pushed_under_the_same_game_id() {
     bench.answer(&push, &answer);
     let mut info = bench.script.info(1, 1);
     info.tags.set("White", "Świątek, Żaneta");
-    let update = bench.script.update(Some(1), UpdateBody::Table(Box::new(info)));
+    let update = bench.script.update(Some(1), UpdateBody::Table(Arc::new(info)));
     bench.take(&[update]);
     let push = bench.next().unwrap();
     assert!(push.body.contains("[White \"Świątek, Żaneta\"]") && push.body.contains("open-r1-b1"));
@@ -383,7 +383,7 @@ fn other_rounds_clocks_at_zero_and_chess960_are_written_as_lichess_reads_them() 
     let mut info = bench.script.info(1, 1);
     info.tags.set("TimeControl", "40/5400+30:1800+30");
     info.start = Position::chess960(0);
-    let updates = [bench.script.round(1, 0), bench.script.update(Some(1), UpdateBody::Table(Box::new(info)))];
+    let updates = [bench.script.round(1, 0), bench.script.update(Some(1), UpdateBody::Table(Arc::new(info)))];
     bench.take(&updates);
     let push = bench.next().unwrap();
     assert!(push.body.contains("[TimeControl \"5400+30\"]"), "{}", push.body);

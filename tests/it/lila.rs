@@ -114,7 +114,7 @@ fn table(script: &mut Script, start: &Position) -> Vec<Update> {
     info.game += 100;
     info.start = start.clone();
     info.link.clock = true;
-    first.push(script.update(Some(1), UpdateBody::Table(Box::new(info))));
+    first.push(script.update(Some(1), UpdateBody::Table(Arc::new(info))));
     script.undone(1, 0, start.clone());
     first.push(sensed(script, start));
     first

@@ -36,7 +36,7 @@ fn link(script: &mut Script, table: u32, online: bool, clock: bool) -> Update {
     info.link.online = online;
     info.link.reason = (!online).then(|| "unplugged".to_owned());
     info.link.clock = clock;
-    script.update(Some(table), UpdateBody::Table(Box::new(info)))
+    script.update(Some(table), UpdateBody::Table(Arc::new(info)))
 }
 
 async fn call(socket: &mut Socket, id: u32, call: &str, param: Value) -> Value {

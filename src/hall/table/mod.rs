@@ -17,7 +17,10 @@ mod record;
 mod rulings;
 mod swap;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::Arc,
+};
 
 use serde_json::{Value, json};
 use shakmaty::Color;
@@ -29,7 +32,7 @@ use super::{
     sheet::Closing,
 };
 use crate::{
-    laws::{AlertId, Code, Counts, Entry, Referee},
+    laws::{AlertId, Code, Entry, Referee},
     record::{Game, PlySource, ResultState, Timestamp},
     track::{Correction, Evidence, Track},
     wire::{ClockState, Squares},
@@ -56,8 +59,6 @@ pub(in crate::hall) struct Table {
     pub(in crate::hall) game: Game,
     pub(in crate::hall) track: Track,
     referee: Referee,
-    /// What `info.counts` was made of.
-    counted: Counts,
     /// The board as it numbers itself.
     pub(in crate::hall) squares: Squares,
     /// The last clock state, sides as the clock has them.
@@ -95,7 +96,6 @@ impl Table {
             game,
             track,
             referee,
-            counted: Counts::default(),
             clock: None,
             exchanged: false,
             shown: ClockView::default(),
@@ -211,7 +211,7 @@ impl Table {
 
     /// The tallies of the referee.
     pub(in crate::hall) fn counts(&self) -> Value {
-        self.info.counts.clone()
+        json!(self.info.counts.as_ref().map(|counts| counts.to_json()))
     }
 
     pub(in crate::hall) fn bind(&mut self, board: Option<BoardKey>) {
@@ -305,9 +305,9 @@ impl Table {
     pub(in crate::hall) fn announce(&mut self) {
         // Only the last of several announcements in one step matters.
         if let Some(UpdateBody::Table(last)) = self.out.last_mut() {
-            **last = self.info.clone();
+            *last = Arc::new(self.info.clone());
         } else {
-            self.out.push(UpdateBody::Table(Box::new(self.info.clone())));
+            self.out.push(UpdateBody::Table(Arc::new(self.info.clone())));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The referee's word and what it does: alerts, results, and questions that take long.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use shakmaty::Color;
 
@@ -51,9 +53,8 @@ impl Table {
             self.apply_ruling(at, ruling);
         }
         let counts = self.referee.counts();
-        if counts != self.counted || self.info.counts.is_null() {
-            self.info.counts = counts.to_json();
-            self.counted = counts;
+        if self.info.counts.as_deref() != Some(&counts) {
+            self.info.counts = Some(Arc::new(counts));
             self.announce();
         }
     }
@@ -72,7 +73,7 @@ impl Table {
                     }
                 }
                 let incident = setup::alert_incident(&alert, &self.game, &self.placement(), &self.shown);
-                self.out.push(UpdateBody::Alert(alert));
+                self.out.push(UpdateBody::Alert(Arc::from(alert)));
                 self.incident(at, incident);
             }
             Ruling::Result { result, reason, state } => self.set_result(at, Some((result, reason, state))),

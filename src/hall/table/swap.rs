@@ -79,7 +79,7 @@ impl Table {
         self.out.push(UpdateBody::Clock(self.shown));
         self.out.push(UpdateBody::Sensed { placement: self.placement(), change: None });
         for alert in self.referee.live_alerts() {
-            self.out.push(UpdateBody::Alert(Box::new(alert.clone())));
+            self.out.push(UpdateBody::Alert(Arc::new(alert.clone())));
         }
     }
 }

@@ -421,7 +421,7 @@ mod tests {
                 ..TableInfo::default()
             };
             self.positions.insert(table, (0, Position::default()));
-            self.push(Some(table), UpdateBody::Table(Box::new(info)));
+            self.push(Some(table), UpdateBody::Table(Arc::new(info)));
         }
 
         fn ply(&mut self, table: u32, uci: &str) {

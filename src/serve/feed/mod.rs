@@ -412,8 +412,10 @@ impl Shared {
                 self.past.keep(table, &view.info, game, view.clock);
             } else if !desk && info.is_same_to_the_public(&view.info) {
                 // Only the desk's side of it changed: nothing the public has to be told.
-                view.info = (**info).clone();
-                view.game.tags = info.tags.clone();
+                view.info = Arc::clone(info);
+                if view.game.tags != info.tags {
+                    view.game.tags.clone_from(&info.tags);
+                }
                 *self.versions.entry(table).or_default() += 1;
                 return None;
             }

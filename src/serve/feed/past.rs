@@ -33,14 +33,14 @@ pub(crate) struct Past {
 impl Past {
     /// Keeps a game that leaves its table. Of several games of one round at one table, the last
     /// with any moves or result stays.
-    pub(crate) fn keep(&mut self, table: TableId, info: &TableInfo, game: Game, clock: ClockView) {
+    pub(crate) fn keep(&mut self, table: TableId, info: &Arc<TableInfo>, game: Game, clock: ClockView) {
         let place = self.place(table, info);
         let games = self.rounds.entry(info.round).or_default();
         if game.plies.is_empty() && game.result.is_none() && games.contains_key(&place) {
             return;
         }
-        let info = Arc::new(info.clone());
-        games.insert(place, RoundGame { info, game: Arc::new(game), clock, current: false });
+        games
+            .insert(place, RoundGame { info: Arc::clone(info), game: Arc::new(game), clock, current: false });
     }
 
     /// Where a game stands in its round: at the table where it was begun. An adjourned one may go on at
@@ -78,7 +78,7 @@ impl Past {
 
 fn as_round_game(table: &TableView) -> RoundGame {
     RoundGame {
-        info: Arc::new(table.info.clone()),
+        info: Arc::clone(&table.info),
         game: Arc::new(table.game.clone()),
         clock: table.clock,
         current: true,

@@ -81,7 +81,7 @@ impl Script {
         self.next_game += 1;
         let info = self.info(round, table);
         self.games.insert(table, (Position::default(), 0));
-        self.update(Some(table), UpdateBody::Table(Box::new(info)))
+        self.update(Some(table), UpdateBody::Table(Arc::new(info)))
     }
 
     /// Where a table's game stands.
