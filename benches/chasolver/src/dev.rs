@@ -64,9 +64,7 @@ pub fn run(args: &[String]) {
     for chunk in queries.chunks(64) {
         for query in chunk {
             let (verdict, time) = if once {
-                let start = stats::now();
-                let verdict = can_mate(&query.position, query.side, &budget);
-                (verdict, stats::now() - start)
+                stats::once(|| can_mate(&query.position, query.side, &budget))
             } else {
                 stats::timed(|| can_mate(&query.position, query.side, &budget))
             };

@@ -26,7 +26,7 @@ pub(super) struct Dive {
     steps: Vec<Step>,
     /// Moves with their scores, as [`entry`] packs them.
     moves: Vec<u32>,
-    line: Vec<Step>,
+    pub(super) line: Vec<Step>,
     pub(super) nodes: u64,
     limit: u64,
 }
@@ -169,7 +169,7 @@ impl Dive {
     }
 
     /// Looks for a mate by one man's check; White is to move and not in check.
-    fn mate_in_one(&mut self, board: &Board, pieces: &mut Pieces) -> bool {
+    pub(super) fn mate_in_one(&mut self, board: &Board, pieces: &mut Pieces) -> bool {
         let king = board.king(BLACK);
         let white = board.color[WHITE];
         let occupied = board.occupied();
@@ -251,11 +251,11 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    fn new() -> Pieces {
+    pub(super) fn new() -> Pieces {
         Pieces { men: [(0, 0); 16], hits: [0; 16], count: 0, checks: [0; 5], flights: 0 }
     }
 
-    fn fill(&mut self, board: &Board) {
+    pub(super) fn fill(&mut self, board: &Board) {
         let ours = board.color[board.us()];
         let occupied = board.occupied();
         let pieces = self;

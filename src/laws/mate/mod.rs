@@ -14,6 +14,7 @@
 //! | `material` | no mate exists with these men | no |
 //! | `closed` | what each man can ever reach, but by moves that end the play, leaves no room for a mate | no |
 //! | `dive`, `pick`, `guide`, `weights`, `plan` | short guided search, no memory: a few dozen positions for most games | yes |
+//! | `chase` | the same towards a few last positions, while few men are left | yes |
 //! | `space`, `rank` | the reachable positions, best first, exactly remembered, `closed` cutting inside | both |
 //!
 //! Tried and left out: the closed-structure proof before the short search in open positions (five
@@ -28,9 +29,12 @@
 //! twice as slow); a small space before the whole short search (a position of the space costs ten of the
 //! dive's: the slowest hundredth of real games took half as long again); proofs seldom found asked for seldom in the
 //! thorough search too, not in the draft alone (three more questions in five thousand undecided); remembering from what each man's
-//! reach was computed in the structural proof (the fixed men change in nearly every round).
+//! reach was computed in the structural proof (the fixed men change in nearly every round); blocking men told apart by kind in the
+//! cage of the space as in the chase (one known position takes three times as long); the chase before the first dive
+//! where White has a lone minor piece (most are over within its few positions).
 
 mod board;
+mod chase;
 mod closed;
 mod dive;
 mod guide;

@@ -2,7 +2,7 @@
 
 use super::board::{
     BISHOP, BLACK, Board, KING, KNIGHT, LIGHT, PAWN, QUEEN, ROOK, Squares, WHITE, bishop_attacks, bit,
-    distance, king_attacks, knight_attacks, piece_attacks, rook_attacks,
+    distance, king_attacks, knight_attacks, rook_attacks,
 };
 
 /// One rank a measure, smaller is nearer.
@@ -57,13 +57,14 @@ fn hunt(board: &Board) -> usize {
 /// What White still has to do and what Black has are counted apart: they move in turn, so the longer of the two
 /// tells how long it takes, and a side that is ready may wait.
 fn cage(board: &Board) -> usize {
-    let (white, black) = (board.color[WHITE], board.color[BLACK]);
+    let white = board.color[WHITE];
     let black_king = board.king(BLACK);
     let white_king = board.king(WHITE);
     let bishops = white & board.role[BISHOP];
     let any = white & !(board.role[BISHOP] | board.role[KING]) != 0;
     let lone_knights =
         if white & !(board.role[KNIGHT] | board.role[KING]) == 0 { white } else { 0 } & board.role[KNIGHT];
+    let black = board.color[BLACK];
     let rank = |ours: usize, theirs: usize| 3 * ours.max(theirs) + ours.min(theirs);
     let mut best = usize::MAX;
     for (corner, up, side) in [(0u8, 8i8, 1i8), (7, 8, -1), (56, -8, 1), (63, -8, -1)] {
@@ -76,10 +77,9 @@ fn cage(board: &Board) -> usize {
         let theirs = distance(black_king, corner) as usize;
         let mut ours = 0;
         if lone_knights != 0 {
-            let goals = knight_attacks(corner);
-            let jumps =
-                |from: u8| Squares(goals).map(|to| KNIGHT_JUMPS[from as usize & 63][to as usize & 63]).min();
-            ours += Squares(lone_knights).filter_map(jumps).min().unwrap_or(0) as usize;
+            // A square from which a knight checks is one jump short of the corner.
+            let jumps = |from: u8| KNIGHT_JUMPS[from as usize & 63][corner as usize & 63].saturating_sub(1);
+            ours += Squares(lone_knights).map(jumps).min().unwrap_or(0) as usize;
         }
         if rank(ours, theirs) >= best {
             continue;
@@ -100,36 +100,45 @@ fn cage(board: &Board) -> usize {
     best
 }
 
+/// Black men that may stand beside their king when a minor piece mates: a queen takes the knight or steps before the bishop, a
+/// rook does the latter.
+pub(super) fn blockers(board: &Board, knight: bool) -> u64 {
+    board.color[BLACK] & !board.role[QUEEN] & if knight { u64::MAX } else { !board.role[ROOK] }
+}
+
 /// Roughly how many moves bring a black man other than the king to `square`.
-fn block_cost(board: &Board, black: u64, square: u8) -> usize {
-    let mut best = 12;
+pub(super) fn block_cost(board: &Board, black: u64, square: u8) -> usize {
     let mask = bit(square);
-    if black & !board.role[KING] & mask != 0 {
+    let men = black & !board.role[KING];
+    if men & mask != 0 {
         return 0;
     }
-    let light = LIGHT & mask != 0;
-    let aside = |role: usize, from: u8| piece_attacks(role, from, board.occupied()) & mask == 0;
-    for from in Squares(black & !board.role[KING]) {
-        let at = bit(from);
-        let cost = if board.role[PAWN] & at != 0 {
-            let steps = (from >> 3) as usize;
-            let ahead = (from & 7 == square & 7 && from > square && square >= 8)
-                .then(|| (from - square) as usize / 8);
-            ahead.unwrap_or(steps + 3)
-        } else if board.role[KNIGHT] & at != 0 {
-            KNIGHT_JUMPS[from as usize & 63][square as usize & 63] as usize
-        } else if board.role[BISHOP] & at != 0 {
-            if (LIGHT & at == 0) == light { 12 } else { 1 + usize::from(aside(BISHOP, from)) }
-        } else {
-            let role = if board.role[ROOK] & at != 0 { ROOK } else { QUEEN };
-            1 + usize::from(aside(role, from))
-        };
-        best = best.min(cost);
-        if best == 1 {
-            break;
-        }
+    let (pawns, knights) = (men & board.role[PAWN], men & board.role[KNIGHT]);
+    let heavy = men & (board.role[ROOK] | board.role[QUEEN]);
+    let colour = if LIGHT & mask != 0 { LIGHT } else { !LIGHT };
+    let bishops = men & board.role[BISHOP] & colour;
+    let above = if square < 8 { 0 } else { (0x0101_0101_0101_0100 << square) & pawns };
+    let occupied = board.occupied();
+    let slanting = bishops | heavy & board.role[QUEEN];
+    if knights & knight_attacks(square) != 0
+        || above & mask << 8 != 0
+        || slanting != 0 && bishop_attacks(square, occupied) & slanting != 0
+        || heavy != 0 && rook_attacks(square, occupied) & heavy != 0
+    {
+        return 1;
     }
-    best
+    if heavy | bishops != 0 {
+        return 2;
+    }
+    let mut best = 12;
+    if above != 0 {
+        best = best.min((above.trailing_zeros() as u8 - square) as usize / 8);
+    }
+    if pawns != 0 {
+        best = best.min(pawns.trailing_zeros() as usize / 8 + 3);
+    }
+    let jumps = |from: u8| KNIGHT_JUMPS[from as usize & 63][square as usize & 63] as usize;
+    Squares(knights).map(jumps).fold(best, usize::min)
 }
 
 /// How far the best pawn is from promotion, what stands before it counted; then the hunt.
@@ -151,7 +160,7 @@ fn breakthrough(board: &Board, hunt: usize) -> usize {
 }
 
 /// Knight's moves from one square to another on an empty board.
-static KNIGHT_JUMPS: [[u8; 64]; 64] = knight_jumps();
+pub(super) static KNIGHT_JUMPS: [[u8; 64]; 64] = knight_jumps();
 
 const fn knight_jumps() -> [[u8; 64]; 64] {
     let mut table = [[0; 64]; 64];

@@ -3,7 +3,7 @@
 use super::{
     Budget, Reason, Tried,
     board::{BLACK, Board, KING, PAWN, QUEEN, ROOK, Step, WHITE},
-    closed,
+    chase, closed,
     dive::Dive,
     material, rank,
     space::{Outcome, Space},
@@ -13,6 +13,8 @@ use super::{
 const FIRST: u64 = 48;
 /// Nodes of the short search before anything that costs memory.
 const SHORT: u64 = 2_000;
+/// Nodes of the search towards a few last positions.
+const CHASE: u64 = 200;
 /// One proof of this many has to be found to be asked for at every capture and pawn move.
 const PLAIN: u32 = 4;
 /// The same for the proof that costs several times as much.
@@ -76,6 +78,14 @@ pub(super) fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
             return reason(Reason::ClosedStructure);
         }
         let before = dive.nodes;
+        if budget.nodes > FIRST && chase::is_small(&board) {
+            let line = chase::chase(&board, budget.nodes.min(CHASE) as usize, &mut dive);
+            if let Some(line) = line {
+                *nodes += dive.nodes - before;
+                forced.extend(line);
+                return Found::Line(forced);
+            }
+        }
         let short = if lone_minor(&board) { FIRST } else { SHORT };
         let line = dive.search(&board, budget.nodes.min(short));
         *nodes += dive.nodes - before;

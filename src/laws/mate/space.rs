@@ -50,7 +50,7 @@ pub(super) struct Space {
     pub(super) nodes: u64,
 }
 
-fn hash(key: &[u64; 4]) -> u64 {
+pub(super) fn hash(key: &[u64; 4]) -> u64 {
     let fold = |a: u64, b: u64| {
         let wide = (a as u128).wrapping_mul(b as u128);
         wide as u64 ^ (wide >> 64) as u64

@@ -4,17 +4,20 @@
 //! means nothing here; *impossible* is a proof. The winner is White.
 //!
 //! `stuck`: moves after which nothing matters any more; `mated`: whether the sets leave room for a mate; `rooted`: the
-//! same proof after finding the men that never leave home.
+//! same proof after finding the men that never leave home; `runs`: whether a promotion ends the argument before it has begun;
+//! `fill`: attacks of many men at once.
 
+mod fill;
 mod mated;
 mod rooted;
+mod runs;
 mod stuck;
 
 pub(super) use rooted::cannot_mate_deep;
 
 use super::board::{
-    BLACK, Board, KING, NO_SQUARE, PAWN, QUEEN, RANK_1, RANK_8, Squares, WHITE, bit, knight_attacks,
-    pawn_attacks, piece_attacks,
+    BLACK, Board, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, RANK_1, RANK_8, Squares, WHITE, bit, pawn_attacks,
+    piece_attacks,
 };
 
 /// One man and the squares it may ever stand on.
@@ -97,9 +100,14 @@ impl Structure {
     /// All conditions only weaken as the sets grow, so the loop ends in a state in which none of these additions is
     /// missing, and the claim holds after the move too.
     fn new(board: &Board, given: &Given) -> Option<Structure> {
-        if board.castling != 0 || runs_through(board) {
-            return None;
-        }
+        let hopeless = board.castling != 0
+            || runs_through(board)
+            || given.rooted == 0 && runs::promotes(board, given.kept.map_or(0, |at| home(board, at)));
+        if hopeless { None } else { Structure::saturated(board, given) }
+    }
+
+    /// The same without a quick look first.
+    fn saturated(board: &Board, given: &Given) -> Option<Structure> {
         let mut all = Structure {
             men: [NOBODY; 32],
             count: 0,
@@ -194,15 +202,15 @@ impl Structure {
                 todo |= to;
             }
             if promoted {
-                let mut todo = reach;
-                while todo != 0 {
-                    let from = todo.trailing_zeros() as u8;
-                    todo &= todo - 1;
-                    let hits = piece_attacks(QUEEN, from, self.fixed) | knight_attacks(from);
+                loop {
+                    let through = !self.fixed;
+                    let hits = fill::attacks(QUEEN, reach, through) | fill::attacks(KNIGHT, reach, through);
                     attacks |= hits;
                     let to = hits & !own_fixed & !reach;
+                    if to == 0 {
+                        break;
+                    }
                     reach |= to;
-                    todo |= to;
                 }
             }
         } else {
@@ -211,7 +219,16 @@ impl Structure {
                 barred |= self.guarded(color ^ 1, usize::MAX, self.anywhere);
             }
             let alone = role == KING && self.only_king_moves(color ^ 1);
-            let mut todo = reach;
+            // Most men need no look at each single move.
+            let plain = !alone && !stuck;
+            let mut more = plain;
+            while more {
+                attacks = fill::attacks(role, reach, !self.fixed);
+                let to = attacks & !barred & !reach;
+                reach |= to;
+                more = to != 0;
+            }
+            let mut todo = if plain { 0 } else { reach };
             while todo != 0 {
                 let from = todo.trailing_zeros() as u8;
                 todo &= todo - 1;
@@ -345,4 +362,10 @@ struct Given {
     attacks: [u64; 32],
     /// A man assumed never to be taken.
     kept: Option<usize>,
+}
+
+/// The square of man `index`, as the men are listed.
+fn home(board: &Board, index: usize) -> u64 {
+    let all = board.role.iter().flat_map(|men| Squares(*men));
+    all.skip(index).map(bit).next().unwrap_or(0)
 }

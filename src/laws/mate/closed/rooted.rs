@@ -26,6 +26,9 @@ pub(in super::super) fn cannot_mate_deep(board: &Board) -> bool {
 }
 
 fn rooted_proof(board: &Board, given: &mut Given, candidates: u32) -> bool {
+    if !worth_the_work(board, candidates) {
+        return false;
+    }
     for _ in 0..2 {
         let before = given.rooted;
         let mut index = 0;
@@ -56,6 +59,27 @@ fn rooted_proof(board: &Board, given: &mut Given, candidates: u32) -> bool {
         }
     }
     false
+}
+
+/// Whether there would be a proof were all candidates rooted that may be: if not, there is none with fewer.
+fn worth_the_work(board: &Board, candidates: u32) -> bool {
+    let mut given = Given::default();
+    let mut index = 0;
+    for (role, men) in board.role.iter().enumerate() {
+        for home in Squares(*men) {
+            if role != KING && candidates >> index & 1 == 1 && !moves_now(board, role, home) {
+                given.rooted |= 1 << index;
+                let color = usize::from(board.color[BLACK] & bit(home) != 0);
+                given.attacks[index & 31] = if role == PAWN {
+                    pawn_attacks(color, home)
+                } else {
+                    piece_attacks(role, home, board.occupied())
+                };
+            }
+            index += 1;
+        }
+    }
+    given.rooted != 0 && Structure::new(board, &given).is_some_and(|structure| !structure.mate_possible())
 }
 
 /// Whether a man has a move in the position as it stands, checks and turn aside.
