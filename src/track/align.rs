@@ -14,7 +14,7 @@ use crate::record::Timestamp;
 /// Readings of one square that are looked at.
 pub(super) const READINGS: usize = 14;
 /// Contents that a line gives one square.
-const CONTENTS: usize = 10;
+pub(super) const CONTENTS: usize = 10;
 /// Traces that one square can tell of: one content each, and the man covered before it.
 const MARKS: usize = 2 * CONTENTS;
 /// A man put back.
@@ -34,14 +34,24 @@ const FRESH: u32 = 10;
 /// No way leads there.
 const FAR: u32 = u32::MAX / 2;
 
+/// The ply of what stood at the root.
+const NO_PLY: u8 = u8::MAX;
+
 /// What a line puts on a square, and the ply that did it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Brought {
     pub(super) content: Option<Piece>,
-    pub(super) ply: usize,
+    pub(super) ply: u8,
     pub(super) m: Option<Move>,
     /// When the ply was read.
     pub(super) at: Timestamp,
+}
+
+impl Brought {
+    /// What stands there at the root.
+    pub(super) fn root(content: Option<Piece>) -> Self {
+        Self { content, ply: NO_PLY, m: None, at: Timestamp::from_millis(i64::MIN / 2) }
+    }
 }
 
 /// What a reading tells of a ply.
@@ -58,8 +68,8 @@ pub(super) enum What {
 pub(super) struct Mark {
     pub(super) ply: u8,
     pub(super) what: What,
-    pub(super) at: Timestamp,
-    pub(super) dumped: bool,
+    /// The reading of the square that tells of it.
+    pub(super) reading: u8,
 }
 
 /// The best alignment of a square.
@@ -93,32 +103,10 @@ impl Aligned {
     }
 }
 
-/// Collects what a line puts on a square.
-pub(super) struct Contents {
-    all: [Brought; CONTENTS],
-    count: usize,
-}
-
-impl Contents {
-    pub(super) fn new(root: Option<Piece>) -> Self {
-        let first =
-            Brought { content: root, ply: usize::MAX, m: None, at: Timestamp::from_millis(i64::MIN / 2) };
-        Self { all: [first; CONTENTS], count: 1 }
-    }
-
-    pub(super) fn add(&mut self, brought: Brought) {
-        if brought.content != self.all[self.count - 1].content && self.count < CONTENTS {
-            self.all[self.count] = brought;
-            self.count += 1;
-        }
-    }
-}
-
 /// Aligns a square that can be believed.
-pub(super) fn align(ledger: &Ledger<'_>, square: Square, contents: &Contents) -> Aligned {
+pub(super) fn align(ledger: &Ledger<'_>, square: Square, contents: &[Brought]) -> Aligned {
     let none = Lane { square, first: ledger.reads(square), readings: Vec::new() };
     let lane = ledger.lane(square).unwrap_or(&none);
-    let contents = &contents.all[..contents.count];
     let count = contents.len();
     // best[state]: the least cost of the readings so far with this content standing.
     let mut best = [FAR; CONTENTS];
@@ -211,7 +199,7 @@ pub(super) fn align(ledger: &Ledger<'_>, square: Square, contents: &Contents) ->
     let stands = contents[count - 1].content;
     let agrees = was == stands;
     let end = if stood <= other.0 { count - 1 } else { other.1 };
-    let mut marks = [Mark { ply: 0, what: What::Left, at: ledger.now, dumped: false }; MARKS];
+    let mut marks = [Mark { ply: 0, what: What::Left, reading: 0 }; MARKS];
     let marked = note(lane, contents, &came, end, &mut marks);
     Aligned { stood, unread: other.0, agrees, stands, least, marks, marked, strays }
 }
@@ -243,7 +231,7 @@ fn note(
 ) -> u8 {
     let mut marked = 0;
     let mut state = end;
-    for (step, reading) in lane.readings.iter().enumerate().rev() {
+    for step in (0..lane.readings.len()).rev() {
         let (from, moved) = came[step][state];
         let from = usize::from(from);
         if moved {
@@ -256,9 +244,8 @@ fn note(
                     Some(_) if passed + 1 == state => What::Covered,
                     _ => continue,
                 };
-                let Ok(ply) = u8::try_from(brought.ply) else { continue };
-                if let Some(mark) = marks.get_mut(marked) {
-                    *mark = Mark { ply, what, at: reading.at, dumped: reading.dumped };
+                if let Some(mark) = marks.get_mut(marked).filter(|_| brought.ply != NO_PLY) {
+                    *mark = Mark { ply: brought.ply, what, reading: step as u8 };
                     marked += 1;
                 }
             }

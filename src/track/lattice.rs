@@ -14,7 +14,8 @@ use super::{
     ledger::{Ledger, PLY, STALE, Tried},
     moves::origin,
     rivals::variations,
-    tally::{Sheet, Tally},
+    sheet::{Ply, Sheet},
+    tally::{Judged, Tally},
 };
 use crate::record::{Position, Timestamp};
 
@@ -44,6 +45,14 @@ const ARRIVALS: usize = 3;
 pub(super) struct Story {
     pub(super) line: Vec<Tried>,
     pub(super) cost: u32,
+    kind: Kind,
+}
+
+/// Lines are of one kind if they have the same plies in question: how many, and a sum of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Kind {
+    plies: usize,
+    sum: u64,
 }
 
 /// What a search found: stories that differ in the plies in question, the cheapest first.
@@ -62,57 +71,80 @@ impl Stories {
 }
 
 /// What is asked.
-pub(super) struct Question<'a> {
-    pub(super) root: &'a Position,
-    /// Plies from the root that stand.
-    pub(super) known: Vec<Tried>,
-    /// When the last of them can have stood at the earliest.
+pub(super) struct Question {
+    /// When the last of the plies that stand can have stood at the earliest.
     pub(super) cursor: Timestamp,
-    /// The line as it is taken now, from the root.
-    pub(super) present: Vec<Tried>,
     /// Stories are told apart by so many plies from the root.
     pub(super) decide: usize,
     /// Stories that cost so much more than the best are of no interest.
     pub(super) margin: u32,
 }
 
-/// What a line costs; `None` if its plies `from..to` are told by what was read up to `horizon` so plainly that
-/// no other story comes near.
-pub(super) fn cost(
-    ledger: &Ledger<'_>,
-    root: &Position,
-    line: &[Tried],
-    plain: Option<(Timestamp, (usize, usize))>,
-) -> Option<u32> {
-    let (mut tally, bare) = Tally::new(ledger, root);
-    let line: Vec<&Tried> = line.iter().collect();
-    let sheet = tally.sheet(&bare, &line);
-    if plain.is_some_and(|(horizon, plies)| tally.plain(horizon, &sheet, &line, plies, PLAINLY)) {
-        return None;
-    }
-    Some(tally.cost(&sheet, &line))
+/// A line from a position, held against the evidence.
+pub(super) struct Weighing<'a, 'b> {
+    tally: Tally<'a, 'b>,
+    root: &'a Position,
+    bare: Sheet,
+    line: &'a [Tried],
+    sheet: Sheet,
+    plies: Vec<Ply>,
 }
 
-/// The search.
-pub(super) fn search(ledger: &Ledger<'_>, question: Question<'_>) -> Stories {
-    let Question { root, known, cursor, present, decide, margin } = question;
-    let (mut tally, bare) = Tally::new(ledger, root);
-    let mut search = Search { ledger, landed: ledger.landed(), stories: Stories::default(), decide, margin };
-    let line: Vec<&Tried> = present.iter().collect();
-    let sheet = tally.sheet(&bare, &line);
-    search.keep(&line, tally.cost(&sheet, &line));
-    let line: Vec<&Tried> = known.iter().collect();
-    let sheet = tally.sheet(&bare, &line);
-    search.run(&mut tally, &known, sheet, cursor);
-    if decide > known.len() {
-        search.vary(&mut tally, &bare, known.len());
+impl<'a, 'b> Weighing<'a, 'b> {
+    /// Of the line as it is taken now.
+    pub(super) fn new(ledger: &'a Ledger<'b>, root: &'a Position, line: &'a [Tried]) -> Self {
+        let (mut tally, bare) = Tally::new(ledger, root);
+        let sheet = tally.sheets.whole(&bare, line);
+        Self { tally, root, bare, line, sheet, plies: line.iter().map(Ply::from).collect() }
     }
-    search.stories
+
+    fn judged(&self) -> Judged<'_> {
+        let tip = self.line.last().map_or(self.root, |last| &last.after);
+        Judged { sheet: &self.sheet, plies: &self.plies, tip }
+    }
+
+    /// Its plies `from..to` are told by what was read up to `horizon` so plainly that no other story comes
+    /// near.
+    pub(super) fn plain(&self, horizon: Timestamp, plies: (usize, usize)) -> bool {
+        self.tally.plain(horizon, self.judged(), plies, PLAINLY)
+    }
+
+    /// What it costs.
+    pub(super) fn cost(&self) -> u32 {
+        self.tally.cost(self.judged())
+    }
+
+    /// The search for other stories, which have the first `known` plies in common with it.
+    pub(super) fn search(mut self, cost: u32, known: usize, question: &Question) -> Stories {
+        let Question { cursor, decide, margin } = *question;
+        let ledger = self.tally.ledger;
+        let mut search = Search {
+            ledger,
+            landed: ledger.landed(),
+            root: self.root,
+            known: &self.line[..known],
+            nodes: Vec::with_capacity(64),
+            stories: Stories::default(),
+            decide,
+            margin,
+        };
+        search.keep(kind(known, decide, self.line), cost, || self.line.to_vec());
+        let sheet = self.tally.sheets.whole(&self.bare, search.known);
+        search.run(&mut self.tally, sheet, cursor);
+        if decide > known {
+            search.vary(&mut self.tally, &self.bare);
+        }
+        search.stories
+    }
 }
 
 struct Search<'a, 'b> {
     ledger: &'a Ledger<'b>,
     landed: Bitboard,
+    root: &'a Position,
+    /// The plies that stand.
+    known: &'a [Tried],
+    nodes: Vec<Node>,
     stories: Stories,
     decide: usize,
     margin: u32,
@@ -132,89 +164,127 @@ struct Candidate {
 /// The beginning of a line.
 struct Node {
     /// The node before, and its ply; `None` for the known plies.
-    last: Option<(usize, Tried)>,
+    last: Option<(u32, Ply)>,
+    after: Position,
     sheet: Sheet,
     cursor: Timestamp,
     /// What its plies cost whose men were not read, and of which no square tells.
     unread: u32,
+    kind: Kind,
+    /// A sum of all its moves.
+    moves: u64,
 }
 
 impl Search<'_, '_> {
     /// All beginnings of one length, then those one ply longer: the cleanest of each kind go on.
-    fn run(&mut self, tally: &mut Tally<'_, '_>, known: &[Tried], sheet: Sheet, cursor: Timestamp) {
-        let mut nodes = vec![Node { last: None, sheet, cursor, unread: 0 }];
-        let mut layer: Vec<usize> = vec![0];
-        let of_a_kind = if self.decide > known.len() { OF_A_KIND } else { ABREAST / 2 };
-        for _ in known.len()..=DEPTH {
+    fn run(&mut self, tally: &mut Tally<'_, '_>, sheet: Sheet, cursor: Timestamp) {
+        let known = self.known.len();
+        let kind = Kind { plies: known.min(self.decide), sum: 0 };
+        let after = self.known.last().map_or(self.root, |last| &last.after).clone();
+        self.nodes.push(Node { last: None, after, sheet, cursor, unread: 0, kind, moves: 0 });
+        let mut layer = 0..1;
+        let of_a_kind = if self.decide > known { OF_A_KIND } else { ABREAST / 2 };
+        let mut plies: Vec<Ply> = Vec::with_capacity(DEPTH + 2);
+        let mut ranked: Vec<(u32, u32, usize)> = Vec::new();
+        let mut kinds: Vec<(Kind, usize)> = Vec::new();
+        let mut gone: Vec<u64> = Vec::with_capacity(ABREAST);
+        let mut found: Vec<Candidate> = Vec::new();
+        for length in known..=DEPTH {
             // What each beginning costs beside its plies.
-            let mut ranked: Vec<(u32, u32, usize)> = Vec::with_capacity(layer.len());
-            for index in layer.drain(..) {
-                let node = &nodes[index];
-                let line = line(known, &nodes, index);
-                let plies = PLY * line.len() as u32;
-                let most = (self.limit(&line).saturating_add(plies)).saturating_sub(node.unread);
-                let (least, cost) = tally.both(node.cursor.plus(-SLACK), &node.sheet, &line, most);
-                let key = node.unread + least - plies.min(least);
+            ranked.clear();
+            let cost_of_plies = PLY * length as u32;
+            for index in layer {
+                self.plies(index, &mut plies);
+                let node = &self.nodes[index];
+                let limit = self.limit(length, node.kind);
+                let most = limit.saturating_add(cost_of_plies).saturating_sub(node.unread);
+                let judged = Judged { sheet: &node.sheet, plies: &plies, tip: &node.after };
+                let (least, cost) = tally.both(node.cursor.plus(-SLACK), judged, most);
+                let key = node.unread + least - cost_of_plies.min(least);
                 if let Some(cost) = cost {
-                    self.keep(&line, cost);
+                    self.keep_node(index, cost);
                     // What is cleaner so far, and leaves less unexplained, is more likely.
                     ranked.push((key + cost / 4, key, index));
                 }
             }
             ranked.sort_unstable();
-            let mut kinds: Vec<(u64, usize)> = Vec::new();
-            let mut going = 0;
-            let mut gone: Vec<u64> = Vec::with_capacity(ABREAST);
-            for (_, key, index) in ranked {
-                let path = line(known, &nodes, index);
-                let limit = self.limit(&path);
-                if key > limit || (key == limit && limit == 0) || tally.full() {
+            let first = self.nodes.len();
+            kinds.clear();
+            gone.clear();
+            for (_, key, index) in ranked.iter().copied() {
+                let node = &self.nodes[index];
+                let limit = self.limit(length, node.kind);
+                if key > limit || (key == limit && limit == 0) || tally.sheets.full() {
                     continue;
                 }
                 // The same moves, read at other times, are not looked at twice.
-                let moves = kind(known.len(), usize::MAX, &path);
-                if gone.contains(&moves) {
+                if gone.contains(&node.moves) {
                     continue;
                 }
-                let kind = kind(known.len(), self.decide, &path);
-                let place = kinds.iter().position(|(other, _)| *other == kind);
+                let place = kinds.iter().position(|(other, _)| *other == node.kind);
                 let place = place.unwrap_or_else(|| {
-                    kinds.push((kind, 0));
+                    kinds.push((node.kind, 0));
                     kinds.len() - 1
                 });
-                if kinds[place].1 >= of_a_kind || going >= ABREAST {
+                if kinds[place].1 >= of_a_kind || gone.len() >= ABREAST {
                     continue;
                 }
                 kinds[place].1 += 1;
-                going += 1;
-                gone.push(moves);
-                let node = &nodes[index];
-                let position = path.last().map_or(tally.root, |last| &last.after);
-                let mut add = Vec::new();
-                for Candidate { m, read, cursor, unread } in self.candidates(position, node.cursor) {
+                gone.push(node.moves);
+                self.candidates(&node.after, node.cursor, &mut found);
+                for Candidate { m, read, cursor, unread } in found.drain(..) {
+                    let node = &self.nodes[index];
                     if key + unread > limit {
                         continue;
                     }
-                    let tried = Tried { m, after: position.play(m), at: read };
-                    let mut longer = path.clone();
-                    longer.push(&tried);
-                    let sheet = tally.extend(&node.sheet, &longer);
-                    drop(longer);
+                    let ply = Ply { m, at: read, by: node.after.turn() };
+                    let after = node.after.play(m);
+                    let sheet = tally.sheets.extend(&node.sheet, length, ply, &after);
                     let unread = node.unread + unread;
-                    add.push(Node { last: Some((index, tried)), sheet, cursor, unread });
+                    let kind = node.kind.longer(length, self.decide, m);
+                    let moves = add(node.moves, m);
+                    let last = Some((index as u32, ply));
+                    self.nodes.push(Node { last, after, sheet, cursor, unread, kind, moves });
                 }
-                drop(path);
-                layer.extend(nodes.len()..nodes.len() + add.len());
-                nodes.extend(add);
             }
-            if layer.is_empty() {
+            if first == self.nodes.len() {
                 return;
             }
+            layer = first..self.nodes.len();
         }
     }
 
+    /// The plies from the root to a node.
+    fn plies(&self, index: usize, plies: &mut Vec<Ply>) {
+        plies.clear();
+        let mut at = index;
+        while let Some((before, ply)) = self.nodes[at].last {
+            plies.push(ply);
+            at = before as usize;
+        }
+        plies.extend(self.known.iter().rev().map(Ply::from));
+        plies.reverse();
+    }
+
+    fn keep_node(&mut self, index: usize, cost: u32) {
+        let nodes = std::mem::take(&mut self.nodes);
+        let known = self.known;
+        self.keep(nodes[index].kind, cost, || {
+            let mut line: Vec<Tried> = Vec::with_capacity(known.len() + 8);
+            let mut at = index;
+            while let Some((before, ply)) = nodes[at].last {
+                line.push(Tried { m: ply.m, after: nodes[at].after.clone(), at: ply.at });
+                at = before as usize;
+            }
+            line.extend(known.iter().rev().cloned());
+            line.reverse();
+            line
+        });
+        self.nodes = nodes;
+    }
+
     /// What the best story, and the line as it is, could be otherwise.
-    fn vary(&mut self, tally: &mut Tally<'_, '_>, bare: &Sheet, known: usize) {
+    fn vary(&mut self, tally: &mut Tally<'_, '_>, bare: &Sheet) {
         let Some(best) = self.stories.all.first().cloned() else { return };
         let unread = |ply: usize| {
             let tried = &best.line[ply];
@@ -223,20 +293,22 @@ impl Search<'_, '_> {
                 self.ledger.arrivals(square).any(|seen| seen.piece == piece && near(seen.at))
             })
         };
-        let others = variations(tally.root, &best.line, known, self.decide, unread);
-        for other in others {
-            let line: Vec<&Tried> = other.iter().collect();
-            let sheet = tally.sheet(bare, &line);
-            self.keep(&line, tally.cost(&sheet, &line));
+        let known = self.known.len();
+        for other in variations(self.root, &best.line, known, self.decide, unread) {
+            let sheet = tally.sheets.whole(bare, &other);
+            let plies: Vec<Ply> = other.iter().map(Ply::from).collect();
+            let tip = other.last().map_or(self.root, |last| &last.after);
+            let cost = tally.cost(Judged { sheet: &sheet, plies: &plies, tip });
+            self.keep(kind(known, self.decide, &other), cost, || other.clone());
         }
     }
 
     /// What a beginning may cost beside its plies and still matter: it must be better than the story
     /// that begins like it, if there is one, or come near to the best. (Stories of the same readings
     /// have as many plies, or one more or less.)
-    fn limit(&self, path: &[&Tried]) -> u32 {
+    fn limit(&self, length: usize, kind: Kind) -> u32 {
         let beside = |story: &Story| story.cost - (PLY * story.line.len() as u32).min(story.cost);
-        let known = if path.len() < self.decide { None } else { self.alike(path) };
+        let known = if length < self.decide { None } else { self.alike(kind) };
         match (known, self.stories.all.first()) {
             (Some(index), _) => beside(&self.stories.all[index]),
             (None, Some(best)) => beside(best) + self.margin + PLY,
@@ -245,16 +317,12 @@ impl Search<'_, '_> {
     }
 
     /// The story that has the same plies in question.
-    fn alike(&self, path: &[&Tried]) -> Option<usize> {
-        let decide = self.decide;
-        self.stories.all.iter().position(|story| {
-            story.line.len().min(decide) == path.len().min(decide)
-                && story.line.iter().zip(path).take(decide).all(|(a, b)| a.m == b.m)
-        })
+    fn alike(&self, kind: Kind) -> Option<usize> {
+        self.stories.all.iter().position(|story| story.kind == kind)
     }
 
-    fn keep(&mut self, path: &[&Tried], cost: u32) {
-        let alike = self.alike(path);
+    fn keep(&mut self, kind: Kind, cost: u32, line: impl FnOnce() -> Vec<Tried>) {
+        let alike = self.alike(kind);
         let all = &mut self.stories.all;
         if all.first().is_some_and(|best| cost > best.cost + self.margin) {
             return;
@@ -268,16 +336,15 @@ impl Search<'_, '_> {
         let place = all.partition_point(|story| story.cost <= cost);
         if place < KEPT {
             all.truncate(KEPT - 1);
-            all.insert(place, Story { line: path.iter().map(|tried| (*tried).clone()).collect(), cost });
+            all.insert(place, Story { line: line(), cost, kind });
         }
     }
 
     /// Moves that were read to be made, not before `cursor`.
-    fn candidates(&self, position: &Position, cursor: Timestamp) -> Vec<Candidate> {
+    fn candidates(&self, position: &Position, cursor: Timestamp, found: &mut Vec<Candidate>) {
         let turn = position.turn();
         let board = position.board();
         let next = cursor.plus(SPACING);
-        let mut found = Vec::new();
         for m in position.legal_moves() {
             let from = origin(m);
             if !self.ledger.left(from, board.piece_at(from)) {
@@ -324,7 +391,6 @@ impl Search<'_, '_> {
                 found.push(Candidate { m, read, cursor: cursor_after, unread });
             }
         }
-        found
     }
 
     /// The man is not read where this move takes it: it may have gone on from there, or been taken in
@@ -407,24 +473,23 @@ fn pawn_pushes(square: Square, pawn: Piece) -> Bitboard {
     square.offset(step).into_iter().collect()
 }
 
-/// Beginnings are of one kind if their plies up to some number from the root are the same.
-fn kind(known: usize, plies: usize, path: &[&Tried]) -> u64 {
-    path.iter().take(plies).skip(known).fold(0, |kind: u64, tried| {
-        let squares = u64::from(u8::from(origin(tried.m))) * 64 + u64::from(u8::from(tried.m.to()));
-        let role = tried.m.promotion().map_or(0, |role| role as u64);
-        kind.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(squares * 8 + role + 1)
-    })
+impl Kind {
+    /// The kind of a line of `length` plies with one ply more.
+    fn longer(self, length: usize, decide: usize, m: Move) -> Self {
+        if length < decide { Self { plies: length + 1, sum: add(self.sum, m) } } else { self }
+    }
 }
 
-/// The plies from the root to a node.
-fn line<'a>(known: &'a [Tried], nodes: &'a [Node], index: usize) -> Vec<&'a Tried> {
-    let mut line: Vec<&Tried> = Vec::with_capacity(known.len() + 8);
-    let mut at = index;
-    while let Some((before, tried)) = &nodes[at].last {
-        line.push(tried);
-        at = *before;
-    }
-    line.extend(known.iter().rev());
-    line.reverse();
-    line
+/// The kind of a line of which so many plies stand.
+fn kind(known: usize, decide: usize, line: &[Tried]) -> Kind {
+    let plies = line.len().min(decide);
+    let sum = line[..plies].iter().skip(known).fold(0, |sum, tried| add(sum, tried.m));
+    Kind { plies, sum }
+}
+
+/// A sum of moves in their order.
+fn add(sum: u64, m: Move) -> u64 {
+    let squares = u64::from(u8::from(origin(m))) * 64 + u64::from(u8::from(m.to()));
+    let role = m.promotion().map_or(0, |role| role as u64);
+    sum.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(squares * 8 + role + 1)
 }

@@ -78,6 +78,8 @@ pub(super) struct Ledger<'a> {
     pub(super) lanes: Vec<Lane>,
     /// The lane of each square, if it has one.
     lane_of: [u8; 64],
+    /// The lanes in the order of their squares.
+    order: Vec<u8>,
     pub(super) presses: Vec<Pressed>,
     /// Plies from the root that are pressed already.
     pub(super) pressed: usize,
@@ -117,7 +119,13 @@ impl<'a> Ledger<'a> {
             }
             lane.readings.push(Reading { at: seen.at, content: seen.now, dumped: seen.dumped });
         }
-        Self { eyes, now, lanes, lane_of, presses, pressed, clock, brisk }
+        let order = lane_of.into_iter().filter(|lane| *lane != NONE).collect();
+        Self { eyes, now, lanes, lane_of, order, presses, pressed, clock, brisk }
+    }
+
+    /// The lanes in the order of their squares.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = &Lane> {
+        self.order.iter().map(|index| &self.lanes[usize::from(*index)])
     }
 
     pub(super) fn lane(&self, square: Square) -> Option<&Lane> {

@@ -86,6 +86,7 @@ mod press;
 mod rivals;
 mod scramble;
 mod setup;
+mod sheet;
 mod size;
 mod tally;
 mod threads;

@@ -11,7 +11,7 @@ use shakmaty::uci::UciMove;
 use super::{
     Cause, Choice, ClockSense, Finding, Track,
     account::puts,
-    lattice::{self, Question, Stories, Story, search},
+    lattice::{Question, Stories, Story, Weighing},
     ledger::{LONGEST, Ledger, PLY, Pressed, STALE, Tried},
     line::{Made, Step},
     press::{BRISK, LATE, SCAN, SKEW},
@@ -132,13 +132,16 @@ impl Track {
         let plain = settled
             .filter(|_| margin > 0 && heard && whole)
             .map(|last| (last.at.plus(-STALE), (count, decide + 2)));
-        let cost = lattice::cost(&ledger, root, &present, plain)?;
+        let weighing = Weighing::new(&ledger, root, &present);
+        if plain.is_some_and(|(horizon, plies)| weighing.plain(horizon, plies)) {
+            return None;
+        }
+        let cost = weighing.cost();
         if cost <= clean + PLY * present.len() as u32 {
             return None;
         }
         let cursor = known.last().map_or(since, |last| last.at.plus(-SCAN));
-        let question = Question { root, known, cursor, present, decide, margin };
-        let stories = search(&ledger, question);
+        let stories = weighing.search(cost, count, &Question { cursor, decide, margin });
         Some(Look { stories, known: count, present: cost })
     }
 

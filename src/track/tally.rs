@@ -7,12 +7,13 @@
 //! leaves possible, and presses: one a ply, by the side that made it, not long before its man can
 //! have stood.
 
-use shakmaty::{Bitboard, Move, Piece, Role, Square, attacks};
+use shakmaty::{Color, Move, Piece, Role, Square, attacks};
 
 use super::{
-    align::{Aligned, Brought, Contents, What, align},
-    ledger::{LONGEST, Lane, Ledger, PLY, STALE, Tried, over},
-    moves::{origin, squares},
+    align::{Aligned, What},
+    ledger::{LONGEST, Lane, Ledger, PLY, STALE, over},
+    moves::origin,
+    sheet::{Ply, Sheet, Sheets},
     threads::{TOO_QUICK, TWICE},
 };
 use crate::record::{Position, Timestamp};
@@ -61,9 +62,6 @@ const PRESS_DUE: i64 = 1_600;
 /// What was read was so old at the most, unless the line was busy, in ms.
 const SCANNED: i64 = 258;
 
-/// Alignments that are made in one search at the most.
-const MOST: usize = 65_527;
-
 const LONG_AGO: Timestamp = Timestamp::from_millis(i64::MIN / 2);
 
 /// What became of a ply in a line.
@@ -75,95 +73,59 @@ struct Fate {
     covered: Option<Timestamp>,
 }
 
-/// The alignments of a line's squares, by their numbers in [`Tally`].
-#[derive(Clone, Debug)]
-pub(super) struct Sheet {
-    aligned: [u32; 64],
-    /// Squares that count.
-    active: Bitboard,
+type Fates = [Fate; LONGEST];
+
+/// A line to be judged.
+#[derive(Clone, Copy)]
+pub(super) struct Judged<'c> {
+    pub(super) sheet: &'c Sheet,
+    pub(super) plies: &'c [Ply],
+    /// The position after them.
+    pub(super) tip: &'c Position,
 }
 
 /// Counts what lines cost.
 pub(super) struct Tally<'a, 'b> {
     pub(super) ledger: &'a Ledger<'b>,
-    pub(super) root: &'a Position,
-    aligned: Vec<Aligned>,
+    /// The side on move at the root.
+    turn: Color,
+    pub(super) sheets: Sheets<'a, 'b>,
 }
 
 impl<'a, 'b> Tally<'a, 'b> {
     /// For lines from this position; with the sheet of the line that has no plies.
     pub(super) fn new(ledger: &'a Ledger<'b>, root: &'a Position) -> (Self, Sheet) {
-        let mut tally = Self { ledger, root, aligned: Vec::with_capacity(128) };
-        let mut sheet = Sheet { aligned: [0; 64], active: ledger.active(root) };
-        for square in sheet.active {
-            sheet.aligned[usize::from(square)] = tally.align(square, &[]);
-        }
-        (tally, sheet)
-    }
-
-    /// The sheet of a line whose last ply is new.
-    pub(super) fn extend(&mut self, sheet: &Sheet, line: &[&Tried]) -> Sheet {
-        let mut sheet = sheet.clone();
-        let Some(last) = line.last() else { return sheet };
-        for square in squares(last.m, !last.after.turn()) & !self.ledger.eyes.blind() {
-            sheet.active.add(square);
-            sheet.aligned[usize::from(square)] = self.align(square, line);
-        }
-        sheet
-    }
-
-    /// The sheet of a whole line.
-    pub(super) fn sheet(&mut self, bare: &Sheet, line: &[&Tried]) -> Sheet {
-        (1..=line.len()).fold(bare.clone(), |sheet, plies| self.extend(&sheet, &line[..plies]))
-    }
-
-    fn align(&mut self, square: Square, line: &[&Tried]) -> u32 {
-        let mut contents = Contents::new(self.root.board().piece_at(square));
-        for (ply, tried) in line.iter().enumerate() {
-            let content = tried.after.board().piece_at(square);
-            contents.add(Brought { content, ply, m: Some(tried.m), at: tried.at });
-        }
-        let index = self.aligned.len() as u32;
-        self.aligned.push(align(self.ledger, square, &contents));
-        index
-    }
-
-    fn of(&self, sheet: &Sheet, square: Square) -> &Aligned {
-        &self.aligned[sheet.aligned[usize::from(square)] as usize]
-    }
-
-    /// So much was looked at that the search ends.
-    pub(super) fn full(&self) -> bool {
-        self.aligned.len() >= MOST
+        let (sheets, bare) = Sheets::new(ledger, root);
+        (Self { ledger, turn: root.turn(), sheets }, bare)
     }
 
     /// What this line costs.
-    pub(super) fn cost(&self, sheet: &Sheet, line: &[&Tried]) -> u32 {
-        self.whole(sheet, line, &self.fates(sheet, line.len()))
+    pub(super) fn cost(&self, line: Judged<'_>) -> u32 {
+        let fates = self.fates(line);
+        let strays = self.strays(None, line, &fates);
+        self.whole(line) + strays.1 + self.times(&fates, line.plies).1
     }
 
-    fn whole(&self, sheet: &Sheet, line: &[&Tried], fates: &[Fate]) -> u32 {
-        let mut cost = PLY * line.len() as u32;
-        for square in sheet.active {
-            let aligned = self.of(sheet, square);
+    /// What its plies cost, and what the squares read.
+    fn whole(&self, line: Judged<'_>) -> u32 {
+        let mut cost = PLY * line.plies.len() as u32;
+        for square in line.sheet.active {
+            let aligned = self.sheets.of(line.sheet, square);
             let stood = aligned.stood + if aligned.agrees { 0 } else { self.remains(square, aligned, line) };
             cost += stood.min(aligned.unread);
         }
-        cost + self.strays(None, sheet, line, fates) + self.times(fates, line, false)
+        cost
     }
 
     /// What this line and every line that goes on from it costs at least, where what follows was made after
     /// `horizon`; and what it costs itself, unless the least is more than `most`.
-    pub(super) fn both(
-        &self,
-        horizon: Timestamp,
-        sheet: &Sheet,
-        line: &[&Tried],
-        most: u32,
-    ) -> (u32, Option<u32>) {
-        let fates = self.fates(sheet, line.len());
-        let least = self.beginning(horizon, sheet, line, &fates);
-        (least, (least <= most).then(|| self.whole(sheet, line, &fates)))
+    pub(super) fn both(&self, horizon: Timestamp, line: Judged<'_>, most: u32) -> (u32, Option<u32>) {
+        let fates = self.fates(line);
+        let times = self.times(&fates, line.plies);
+        let least = self.beginning(horizon, line) + times.0;
+        let strays = self.strays(Some(horizon), line, &fates);
+        let least = least + strays.0;
+        (least, (least <= most).then(|| self.whole(line) + strays.1 + times.1))
     }
 
     /// Each of the plies `from..to` was read where it went, or covered there; and up to `horizon` nothing
@@ -171,33 +133,39 @@ impl<'a, 'b> Tally<'a, 'b> {
     pub(super) fn plain(
         &self,
         horizon: Timestamp,
-        sheet: &Sheet,
-        line: &[&Tried],
+        line: Judged<'_>,
         (from, to): (usize, usize),
         most: u32,
     ) -> bool {
-        let fates = self.fates(sheet, line.len());
-        let read = (from..to.min(line.len())).all(|ply| {
-            let m = line[ply].m;
+        let fates = self.fates(line);
+        let plies = line.plies;
+        let read = (from..to.min(plies.len())).all(|ply| {
+            let m = plies[ply].m;
             let doubtful = m.is_promotion() || m.role() == Role::Pawn && origin(m).file() == m.to().file();
             fates[ply].arrived.is_some() || m.is_castle() || fates[ply].covered.is_some() && !doubtful
         });
         // A man that goes on at its next turn may have slid there.
-        let again = (from.saturating_sub(2)..to.min(line.len()))
-            .any(|ply| line.get(ply + 2).is_some_and(|later| origin(later.m) == line[ply].m.to()));
-        read && !again && self.beginning(horizon, sheet, line, &fates) <= most + PLY * line.len() as u32
+        let again = (from.saturating_sub(2)..to.min(plies.len()))
+            .any(|ply| plies.get(ply + 2).is_some_and(|later| origin(later.m) == plies[ply].m.to()));
+        let least = || {
+            self.beginning(horizon, line)
+                + self.strays(Some(horizon), line, &fates).0
+                + self.times(&fates, plies).0
+        };
+        read && !again && least() <= most + PLY * plies.len() as u32
     }
 
-    fn beginning(&self, horizon: Timestamp, sheet: &Sheet, line: &[&Tried], fates: &[Fate]) -> u32 {
-        let mut cost = PLY * line.len() as u32;
+    /// What its plies cost, and what was read up to the horizon.
+    fn beginning(&self, horizon: Timestamp, line: Judged<'_>) -> u32 {
+        let mut cost = PLY * line.plies.len() as u32;
         for lane in &self.ledger.lanes {
-            cost += self.of(sheet, lane.square).least(lane.before(horizon));
+            cost += self.sheets.of(line.sheet, lane.square).least(lane.before(horizon));
         }
-        cost + self.strays(Some(horizon), sheet, line, fates) + self.times(fates, line, true)
+        cost
     }
 
     /// The square reads something else than the line leaves there.
-    fn remains(&self, square: Square, aligned: &Aligned, line: &[&Tried]) -> u32 {
+    fn remains(&self, square: Square, aligned: &Aligned, line: Judged<'_>) -> u32 {
         let (stands, reads) = (aligned.stands, self.ledger.reads(square));
         let lane = self.ledger.lane(square);
         match (stands, reads) {
@@ -210,11 +178,11 @@ impl<'a, 'b> Tally<'a, 'b> {
                 }
                 let since = readings.last().map_or(self.ledger.now, |last| last.at);
                 // Off its square while its owner made another move.
-                let own = usize::from(piece.color != self.root.turn());
-                let mut later = line.iter().skip(own).step_by(2);
-                if later.any(|tried| tried.at.since(since) > 100 && !tried.m.is_castle()) {
+                let own = usize::from(piece.color != self.turn);
+                let mut later = line.plies.iter().skip(own).step_by(2);
+                if later.any(|ply| ply.at.since(since) > 100 && !ply.m.is_castle()) {
                     GONE
-                } else if piece.color == self.tip(line).turn() {
+                } else if piece.color == line.tip.turn() {
                     LIFTED
                 } else {
                     HOLE + (self.ledger.now.since(since) - STALE).clamp(0, 1_000) as u32 / 50
@@ -226,32 +194,30 @@ impl<'a, 'b> Tally<'a, 'b> {
         }
     }
 
-    fn tip<'c>(&'c self, line: &[&'c Tried]) -> &'c Position {
-        line.last().map_or(self.root, |last| &last.after)
-    }
-
     /// A man of the side on move that is off its square was just set down here: its ply goes on.
-    fn on_its_way(&self, piece: Piece, lane: Option<&Lane>, line: &[&Tried]) -> bool {
-        let tip = self.tip(line);
+    fn on_its_way(&self, piece: Piece, lane: Option<&Lane>, line: Judged<'_>) -> bool {
+        let tip = line.tip;
         let last = lane.and_then(|lane| lane.readings.last());
         let fresh = last.is_some_and(|reading| self.ledger.now.since(reading.at) < UNDER_WAY_MS);
         fresh && piece.color == tip.turn() && (tip.board().by_piece(piece) & self.ledger.eyes.empty()).any()
     }
 
     /// When each ply's men were read to arrive and leave.
-    fn fates(&self, sheet: &Sheet, plies: usize) -> Vec<Fate> {
-        let mut fates = vec![Fate::default(); plies];
-        for square in sheet.active {
-            for mark in self.of(sheet, square).marks() {
-                let Some(fate) = fates.get_mut(usize::from(mark.ply)) else { continue };
+    fn fates(&self, line: Judged<'_>) -> Fates {
+        let mut fates = [Fate::default(); LONGEST];
+        let plies = &mut fates[..line.plies.len().min(LONGEST)];
+        for lane in self.ledger.in_order() {
+            for mark in self.sheets.of(line.sheet, lane.square).marks() {
+                let Some(fate) = plies.get_mut(usize::from(mark.ply)) else { continue };
+                let Some(reading) = lane.readings.get(usize::from(mark.reading)) else { continue };
                 match mark.what {
-                    What::Left if fate.left.is_none_or(|(at, _)| mark.at < at) => {
-                        fate.left = Some((mark.at, mark.dumped));
+                    What::Left if fate.left.is_none_or(|(at, _)| reading.at < at) => {
+                        fate.left = Some((reading.at, reading.dumped));
                     }
-                    What::Arrived if fate.arrived.is_none_or(|(at, _)| mark.at > at) => {
-                        fate.arrived = Some((mark.at, mark.dumped));
+                    What::Arrived if fate.arrived.is_none_or(|(at, _)| reading.at > at) => {
+                        fate.arrived = Some((reading.at, reading.dumped));
                     }
-                    What::Covered => fate.covered = Some(mark.at),
+                    What::Covered => fate.covered = Some(reading.at),
                     What::Left | What::Arrived => {}
                 }
             }
@@ -259,27 +225,31 @@ impl<'a, 'b> Tally<'a, 'b> {
         fates
     }
 
-    /// Men that were read where the line never puts them.
-    fn strays(&self, horizon: Option<Timestamp>, sheet: &Sheet, line: &[&Tried], fates: &[Fate]) -> u32 {
-        let mut cost = 0;
+    /// Men that were read where the line never puts them: up to the horizon whatever follows, and all.
+    fn strays(&self, horizon: Option<Timestamp>, line: Judged<'_>, fates: &Fates) -> (u32, u32) {
+        let (mut least, mut all) = (0, 0);
         for lane in &self.ledger.lanes {
-            let strays = self.of(sheet, lane.square).strays;
+            let strays = self.sheets.of(line.sheet, lane.square).strays;
             if strays == 0 {
                 continue;
             }
-            let end = horizon.map_or(lane.readings.len(), |horizon| lane.before(horizon));
-            for (index, reading) in lane.readings[..end].iter().enumerate() {
+            let end = horizon.map_or(0, |horizon| lane.before(horizon));
+            for (index, reading) in lane.readings.iter().enumerate() {
                 let Some(piece) = reading.content.filter(|_| strays & (1 << index) != 0) else { continue };
                 let until = lane.readings.get(index + 1).map_or(self.ledger.now, |next| next.at);
                 let last = index + 1 == lane.readings.len();
-                if last && horizon.is_none() && self.on_its_way(piece, Some(lane), line) {
-                    cost += UNDER_WAY;
-                    continue;
+                let on_its_way = last && self.on_its_way(piece, Some(lane), line);
+                if on_its_way {
+                    all += UNDER_WAY;
                 }
-                cost += Self::stray(lane.square, piece, reading.at, until, line, fates);
+                if index < end || !on_its_way {
+                    let cost = Self::stray(lane.square, piece, reading.at, until, line.plies, fates);
+                    least += if index < end { cost } else { 0 };
+                    all += if on_its_way { 0 } else { cost };
+                }
             }
         }
-        cost
+        (least, all)
     }
 
     fn stray(
@@ -287,12 +257,12 @@ impl<'a, 'b> Tally<'a, 'b> {
         piece: Piece,
         from: Timestamp,
         until: Timestamp,
-        line: &[&Tried],
+        line: &[Ply],
         fates: &[Fate],
     ) -> u32 {
         let mut least = STRAY;
         for (index, (tried, fate)) in line.iter().zip(fates).enumerate() {
-            let turn = !tried.after.turn();
+            let turn = tried.by;
             let to = tried.m.to();
             let mine = piece.color == turn
                 && (piece.role == tried.m.role() || tried.m.promotion() == Some(piece.role));
@@ -333,13 +303,13 @@ impl<'a, 'b> Tally<'a, 'b> {
         least
     }
 
-    /// Whether the plies can follow one another in time, and the presses them.
-    fn times(&self, fates: &[Fate], line: &[&Tried], partial: bool) -> u32 {
+    /// Whether the plies can follow one another in time, and the presses them: whatever follows, and as it is.
+    fn times(&self, fates: &Fates, line: &[Ply]) -> (u32, u32) {
         let mut cost = 0;
         let early = |(at, dumped): (Timestamp, bool)| if dumped { LONG_AGO } else { at.plus(-SCANNED) };
         let mut cursor = LONG_AGO;
         let mut stood = [LONG_AGO; LONGEST];
-        for (index, fate) in fates.iter().enumerate() {
+        for (index, fate) in fates.iter().enumerate().take(line.len()) {
             if let Some(left) = fate.left {
                 cost += over(cursor.plus(NEXT_HAND), left.0);
                 cursor = cursor.max(early(left).plus(-NEXT_HAND));
@@ -368,28 +338,29 @@ impl<'a, 'b> Tally<'a, 'b> {
         }
         // Presses, in their order, one a ply of that side.
         let mut next = self.ledger.pressed;
+        let mut open = 0;
         for press in &self.ledger.presses {
             let mut ply = next;
             let mut skipped = 0;
-            while ply < line.len() && line[ply].after.turn() == press.by {
+            while ply < line.len() && line[ply].by != press.by {
                 ply += 1;
                 skipped += FORGOTTEN;
             }
             if ply < line.len() {
                 cost += skipped + over(stood[ply].plus(-PRESS_AHEAD), press.at);
                 next = ply + 1;
-            } else if !partial {
+            } else {
                 let early = self.ledger.now.since(press.at) < PRESS_LATE;
-                cost += if early { EARLY_PRESS } else { SPARE_PRESS };
+                open += if early { EARLY_PRESS } else { SPARE_PRESS };
             }
         }
-        if self.ledger.clock && !partial {
+        if self.ledger.clock {
             for (index, stood) in stood.iter().enumerate().take(line.len()).skip(next) {
                 if index > 0 && self.ledger.now.since(*stood) > PRESS_DUE {
-                    cost += UNPRESSED;
+                    open += UNPRESSED;
                 }
             }
         }
-        cost
+        (cost, cost + open)
     }
 }

@@ -1,0 +1,152 @@
+//! The squares of many lines, each aligned once.
+//!
+//! What a line puts on one square is a *history*; lines that do the same to a square at the same plies
+//! and moments share it with its alignment, so a beginning one ply longer aligns at most the squares
+//! that this ply touches. What the alignments cost together is for `tally`.
+
+use shakmaty::{Bitboard, Color, Move, Square};
+
+use super::{
+    align::{Aligned, Brought, CONTENTS, align},
+    ledger::{Ledger, Tried},
+    moves::squares,
+};
+use crate::record::{Position, Timestamp};
+
+/// Histories of one search at the most: a bound on its time and memory, a few ms and MB.
+const MOST: usize = 32_768;
+/// No history.
+const NONE: u32 = u32::MAX;
+
+/// A ply of a line, without the position that it leads to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ply {
+    pub(super) m: Move,
+    /// When it was read.
+    pub(super) at: Timestamp,
+    /// Who made it.
+    pub(super) by: Color,
+}
+
+impl From<&Tried> for Ply {
+    fn from(tried: &Tried) -> Self {
+        Self { m: tried.m, at: tried.at, by: !tried.after.turn() }
+    }
+}
+
+/// The histories of a line's squares, by their numbers in [`Sheets`].
+#[derive(Clone, Debug)]
+pub(super) struct Sheet {
+    of: [u32; 64],
+    /// Squares that count.
+    pub(super) active: Bitboard,
+}
+
+/// What a line puts on one square, up to its last content.
+struct History {
+    aligned: Aligned,
+    last: Brought,
+    /// The history before that content.
+    before: u32,
+    contents: u8,
+    /// The first history that goes on from this one, and the next one that goes on from the same.
+    longer: u32,
+    next: u32,
+}
+
+/// All histories of a search.
+pub(super) struct Sheets<'a, 'b> {
+    ledger: &'a Ledger<'b>,
+    root: &'a Position,
+    all: Vec<History>,
+    /// The history of each square as it is at the root.
+    bare: [u32; 64],
+}
+
+impl<'a, 'b> Sheets<'a, 'b> {
+    /// For lines from this position; with the sheet of the line that has no plies.
+    pub(super) fn new(ledger: &'a Ledger<'b>, root: &'a Position) -> (Self, Sheet) {
+        let mut sheets = Self { ledger, root, all: Vec::with_capacity(128), bare: [NONE; 64] };
+        let mut sheet = Sheet { of: [NONE; 64], active: ledger.active(root) };
+        for square in sheet.active {
+            sheet.of[usize::from(square)] = sheets.bare(square);
+        }
+        (sheets, sheet)
+    }
+
+    pub(super) fn of(&self, sheet: &Sheet, square: Square) -> &Aligned {
+        &self.all[sheet.of[usize::from(square)] as usize].aligned
+    }
+
+    /// So much was looked at that the search ends.
+    pub(super) fn full(&self) -> bool {
+        self.all.len() >= MOST
+    }
+
+    /// The sheet of a line that is one ply longer: number `index`, which leads to `after`.
+    pub(super) fn extend(&mut self, sheet: &Sheet, index: usize, ply: Ply, after: &Position) -> Sheet {
+        let mut sheet = sheet.clone();
+        for square in squares(ply.m, ply.by) & !self.ledger.eyes.blind() {
+            let before = match sheet.of[usize::from(square)] {
+                NONE => self.bare(square),
+                known => known,
+            };
+            sheet.active.add(square);
+            let content = after.board().piece_at(square);
+            let brought = Brought { content, ply: index as u8, m: Some(ply.m), at: ply.at };
+            sheet.of[usize::from(square)] = self.longer(square, before, brought);
+        }
+        sheet
+    }
+
+    /// The sheet of a whole line.
+    pub(super) fn whole(&mut self, bare: &Sheet, line: &[Tried]) -> Sheet {
+        let plies = line.iter().enumerate();
+        plies.fold(bare.clone(), |sheet, (index, tried)| self.extend(&sheet, index, tried.into(), &tried.after))
+    }
+
+    fn bare(&mut self, square: Square) -> u32 {
+        let known = self.bare[usize::from(square)];
+        if known != NONE {
+            return known;
+        }
+        let root = Brought::root(self.root.board().piece_at(square));
+        let aligned = align(self.ledger, square, &[root]);
+        let index = self.add(History { aligned, last: root, before: NONE, contents: 1, longer: NONE, next: NONE });
+        self.bare[usize::from(square)] = index;
+        index
+    }
+
+    /// The history that goes on with this content.
+    fn longer(&mut self, square: Square, before: u32, brought: Brought) -> u32 {
+        let history = &self.all[before as usize];
+        if history.last.content == brought.content || usize::from(history.contents) == CONTENTS {
+            return before;
+        }
+        let (first, contents) = (history.longer, history.contents + 1);
+        let mut other = first;
+        while let Some(known) = self.all.get(other as usize) {
+            if known.last == brought {
+                return other;
+            }
+            other = known.next;
+        }
+        let mut all = [brought; CONTENTS];
+        let mut from = before;
+        for place in all[..usize::from(contents) - 1].iter_mut().rev() {
+            let history = &self.all[from as usize];
+            *place = history.last;
+            from = history.before;
+        }
+        let aligned = align(self.ledger, square, &all[..usize::from(contents)]);
+        let index = self.add(History { aligned, last: brought, before, contents, longer: NONE, next: first });
+        self.all[before as usize].longer = index;
+        index
+    }
+
+    fn add(&mut self, history: History) -> u32 {
+        let index = self.all.len() as u32;
+        self.all.push(history);
+        index
+    }
+}
