@@ -345,9 +345,10 @@ impl Search<'_, '_> {
         let turn = position.turn();
         let board = position.board();
         let next = cursor.plus(SPACING);
+        let left = self.ledger.left(board);
         for m in position.legal_moves() {
             let from = origin(m);
-            if !self.ledger.left(from, board.piece_at(from)) {
+            if !left.contains(from) {
                 continue;
             }
             if m.is_castle() {

@@ -3,7 +3,7 @@
 //! It only keeps them at hand. How a square's readings fit what a line puts there is in `align`, what
 //! a whole line costs in `tally`. Costs are in quarters of a natural logarithm of odds, roughly.
 
-use shakmaty::{Bitboard, Color, Move, Piece, Square};
+use shakmaty::{Bitboard, Board, Color, Move, Piece, Square};
 
 use super::{
     align::READINGS,
@@ -80,6 +80,12 @@ pub(super) struct Ledger<'a> {
     lane_of: [u8; 64],
     /// The lanes in the order of their squares.
     order: Vec<u8>,
+    /// Squares that have a lane …
+    read: Bitboard,
+    /// … and that were read to hold more than one content.
+    changed: Bitboard,
+    /// The one content of each other square.
+    held: Board,
     pub(super) presses: Vec<Pressed>,
     /// Plies from the root that are pressed already.
     pub(super) pressed: usize,
@@ -119,8 +125,18 @@ impl<'a> Ledger<'a> {
             }
             lane.readings.push(Reading { at: seen.at, content: seen.now, dumped: seen.dumped });
         }
+        let mut held = eyes.board.clone();
+        let (mut read, mut changed) = (Bitboard::EMPTY, Bitboard::EMPTY);
+        for lane in &lanes {
+            read.add(lane.square);
+            match lane.first {
+                first if lane.readings.iter().any(|reading| reading.content != first) => changed.add(lane.square),
+                Some(piece) => held.set_piece_at(lane.square, piece),
+                None => held.discard_piece_at(lane.square),
+            }
+        }
         let order = lane_of.into_iter().filter(|lane| *lane != NONE).collect();
-        Self { eyes, now, lanes, lane_of, order, presses, pressed, clock, brisk }
+        Self { eyes, now, lanes, lane_of, order, read, changed, held, presses, pressed, clock, brisk }
     }
 
     /// The lanes in the order of their squares.
@@ -156,12 +172,9 @@ impl<'a> Ledger<'a> {
         self.lanes.iter().filter(landed).map(|lane| lane.square).collect()
     }
 
-    /// The man was read to be off this square, or what the square reads tells nothing.
-    pub(super) fn left(&self, square: Square, man: Option<Piece>) -> bool {
-        match self.lane(square) {
-            Some(lane) => lane.first != man || lane.readings.iter().any(|reading| reading.content != man),
-            None => self.eyes.board.piece_at(square) != man || self.eyes.blind().contains(square),
-        }
+    /// Squares off which their men were read, or whose reading tells nothing.
+    pub(super) fn left(&self, board: &Board) -> Bitboard {
+        self.changed | differing(&self.held, board) | self.eyes.blind() & !self.read
     }
 }
 

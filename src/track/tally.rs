@@ -63,17 +63,30 @@ const PRESS_DUE: i64 = 1_600;
 const SCANNED: i64 = 258;
 
 const LONG_AGO: Timestamp = Timestamp::from_millis(i64::MIN / 2);
+/// Later than anything that is read.
+const NEVER: Timestamp = Timestamp::from_millis(i64::MAX / 2);
 
 /// What became of a ply in a line.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy)]
 struct Fate {
-    arrived: Option<(Timestamp, bool)>,
-    left: Option<(Timestamp, bool)>,
-    /// Covered at that time before it was read.
-    covered: Option<Timestamp>,
+    /// When all its men were read to have arrived; [`NEVER`] if they were not.
+    arrived: Timestamp,
+    /// When the first of its men was read to have left; [`NEVER`] if none was.
+    left: Timestamp,
+    /// Covered at that time before it was read; [`NEVER`] if it was not.
+    covered: Timestamp,
+    /// A dump told that they arrived, that one left.
+    dumped: (bool, bool),
 }
 
-type Fates = [Fate; LONGEST];
+const UNREAD: Fate = Fate { arrived: NEVER, left: NEVER, covered: NEVER, dumped: (false, false) };
+
+/// What became of a line's plies.
+struct Fates {
+    all: [Fate; LONGEST],
+    /// When the last of them arrived; far on if one of them was not read to.
+    done: Timestamp,
+}
 
 /// A line to be judged.
 #[derive(Clone, Copy)]
@@ -120,12 +133,19 @@ impl<'a, 'b> Tally<'a, 'b> {
     /// What this line and every line that goes on from it costs at least, where what follows was made after
     /// `horizon`; and what it costs itself, unless the least is more than `most`.
     pub(super) fn both(&self, horizon: Timestamp, line: Judged<'_>, most: u32) -> (u32, Option<u32>) {
+        let mut least = self.beginning(horizon, line);
+        if least > most {
+            return (least, None);
+        }
         let fates = self.fates(line);
         let times = self.times(&fates, line.plies);
-        let least = self.beginning(horizon, line) + times.0;
-        let strays = self.strays(Some(horizon), line, &fates);
-        let least = least + strays.0;
-        (least, (least <= most).then(|| self.whole(line) + strays.1 + times.1))
+        least += times.0;
+        if least > most {
+            return (least, None);
+        }
+        let (so_far, strays) = self.strays(Some(horizon), line, &fates);
+        least += so_far;
+        (least, (least <= most).then(|| self.whole(line) + strays + times.1))
     }
 
     /// Each of the plies `from..to` was read where it went, or covered there; and up to `horizon` nothing
@@ -142,7 +162,8 @@ impl<'a, 'b> Tally<'a, 'b> {
         let read = (from..to.min(plies.len())).all(|ply| {
             let m = plies[ply].m;
             let doubtful = m.is_promotion() || m.role() == Role::Pawn && origin(m).file() == m.to().file();
-            fates[ply].arrived.is_some() || m.is_castle() || fates[ply].covered.is_some() && !doubtful
+            let fate = &fates.all[ply];
+            fate.arrived != NEVER || m.is_castle() || fate.covered != NEVER && !doubtful
         });
         // A man that goes on at its next turn may have slid there.
         let again = (from.saturating_sub(2)..to.min(plies.len()))
@@ -204,24 +225,28 @@ impl<'a, 'b> Tally<'a, 'b> {
 
     /// When each ply's men were read to arrive and leave.
     fn fates(&self, line: Judged<'_>) -> Fates {
-        let mut fates = [Fate::default(); LONGEST];
-        let plies = &mut fates[..line.plies.len().min(LONGEST)];
+        let mut fates = Fates { all: [UNREAD; LONGEST], done: LONG_AGO };
+        let count = line.plies.len().min(LONGEST);
+        let plies = &mut fates.all[..count];
         for lane in self.ledger.in_order() {
             for mark in self.sheets.of(line.sheet, lane.square).marks() {
                 let Some(fate) = plies.get_mut(usize::from(mark.ply)) else { continue };
                 let Some(reading) = lane.readings.get(usize::from(mark.reading)) else { continue };
                 match mark.what {
-                    What::Left if fate.left.is_none_or(|(at, _)| reading.at < at) => {
-                        fate.left = Some((reading.at, reading.dumped));
+                    What::Left if reading.at < fate.left => {
+                        fate.left = reading.at;
+                        fate.dumped.1 = reading.dumped;
                     }
-                    What::Arrived if fate.arrived.is_none_or(|(at, _)| reading.at > at) => {
-                        fate.arrived = Some((reading.at, reading.dumped));
+                    What::Arrived if fate.arrived == NEVER || reading.at > fate.arrived => {
+                        fate.arrived = reading.at;
+                        fate.dumped.0 = reading.dumped;
                     }
-                    What::Covered => fate.covered = Some(reading.at),
+                    What::Covered => fate.covered = reading.at,
                     What::Left | What::Arrived => {}
                 }
             }
         }
+        fates.done = plies.iter().map(|fate| fate.arrived).max().unwrap_or(LONG_AGO);
         fates
     }
 
@@ -258,23 +283,29 @@ impl<'a, 'b> Tally<'a, 'b> {
         from: Timestamp,
         until: Timestamp,
         line: &[Ply],
-        fates: &[Fate],
+        fates: &Fates,
     ) -> u32 {
         let mut least = STRAY;
-        for (index, (tried, fate)) in line.iter().zip(fates).enumerate() {
+        if from.since(fates.done) > 2 * STALE {
+            return least; // every ply stood long before
+        }
+        let mut before = NEVER;
+        for (tried, fate) in line.iter().zip(&fates.all) {
+            let before = std::mem::replace(&mut before, fate.arrived);
+            if from.since(fate.arrived) > 2 * STALE {
+                continue;
+            }
             let turn = tried.by;
             let to = tried.m.to();
             let mine = piece.color == turn
                 && (piece.role == tried.m.role() || tried.m.promotion() == Some(piece.role));
-            let within =
-                |at: Option<(Timestamp, bool)>, slack: i64| at.is_none_or(|(at, _)| from.since(at) <= slack);
+            let within = from.since(fate.arrived) <= STALE;
             if mine && !tried.m.is_castle() {
                 // Seen after it was lifted, and gone when it stood.
-                let after_lift = fate.left.is_none_or(|(left, _)| left.since(until) <= STALE);
+                let after_lift = fate.left == NEVER || fate.left.since(until) <= STALE;
                 // … and after the ply before stood.
-                let before = index.checked_sub(1).and_then(|before| fates[before].arrived);
-                let in_turn = before.is_none_or(|(at, _)| at.since(until) <= STALE);
-                if !within(fate.arrived, STALE) || !after_lift || !in_turn {
+                let in_turn = before == NEVER || before.since(until) <= STALE;
+                if !within || !after_lift || !in_turn {
                     continue;
                 }
                 let rests = (until.since(from) - 2 * STALE).clamp(0, 800) as u32 / 40;
@@ -288,14 +319,14 @@ impl<'a, 'b> Tally<'a, 'b> {
                 }
             } else if mine
                 && let Move::Castle { king, rook } = tried.m
-                && within(fate.arrived, STALE)
+                && within
                 && attacks::between(king, rook).contains(square)
             {
                 least = least.min(SLIDE);
             } else if piece.color != turn
                 && tried.m.capture() == Some(piece.role)
                 && square.distance(to) == 1
-                && fate.arrived.is_none_or(|(at, _)| from.since(at).abs() <= 2 * STALE)
+                && (fate.arrived == NEVER || fate.arrived.since(from) <= 2 * STALE)
             {
                 least = least.min(BESIDE);
             }
@@ -306,23 +337,23 @@ impl<'a, 'b> Tally<'a, 'b> {
     /// Whether the plies can follow one another in time, and the presses them: whatever follows, and as it is.
     fn times(&self, fates: &Fates, line: &[Ply]) -> (u32, u32) {
         let mut cost = 0;
-        let early = |(at, dumped): (Timestamp, bool)| if dumped { LONG_AGO } else { at.plus(-SCANNED) };
+        let early = |at: Timestamp, dumped: bool| if dumped { LONG_AGO } else { at.plus(-SCANNED) };
         let mut cursor = LONG_AGO;
         let mut stood = [LONG_AGO; LONGEST];
-        for (index, fate) in fates.iter().enumerate().take(line.len()) {
-            if let Some(left) = fate.left {
-                cost += over(cursor.plus(NEXT_HAND), left.0);
-                cursor = cursor.max(early(left).plus(-NEXT_HAND));
+        for (index, fate) in fates.all.iter().enumerate().take(line.len()) {
+            if fate.left != NEVER {
+                cost += over(cursor.plus(NEXT_HAND), fate.left);
+                cursor = cursor.max(early(fate.left, fate.dumped.1).plus(-NEXT_HAND));
             }
             let quickest = if index == 0 { cursor } else { cursor.plus(QUICKEST) };
-            if let Some(arrived) = fate.arrived {
-                cost += over(quickest, arrived.0);
-                cursor = quickest.max(early(arrived));
-            } else if let Some(covered) = fate.covered {
+            if fate.arrived != NEVER {
+                cost += over(quickest, fate.arrived);
+                cursor = quickest.max(early(fate.arrived, fate.dumped.0));
+            } else if fate.covered != NEVER {
                 // The scan before saw nothing of it; but it may have been lifted by him who took it
                 // before he set his own man down.
-                cost += over(quickest, covered);
-                cursor = quickest.max(covered.plus(-STALE - VICTIM_FIRST));
+                cost += over(quickest, fate.covered);
+                cursor = quickest.max(fate.covered.plus(-STALE - VICTIM_FIRST));
             } else {
                 cursor = quickest;
             }
@@ -331,8 +362,8 @@ impl<'a, 'b> Tally<'a, 'b> {
         if !self.ledger.brisk {
             for index in 2..line.len() {
                 let again = line[index - 2].m.to() == origin(line[index].m);
-                let (first, second) = (fates[index - 2].arrived, fates[index].arrived);
-                let quick = first.zip(second).is_some_and(|(first, second)| second.0.since(first.0) < TWICE);
+                let (first, second) = (fates.all[index - 2].arrived, fates.all[index].arrived);
+                let quick = first != NEVER && second != NEVER && second.since(first) < TWICE;
                 cost += if again && quick { TOO_QUICK } else { 0 };
             }
         }
