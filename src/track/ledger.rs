@@ -75,11 +75,10 @@ pub(super) struct Tried {
 pub(super) struct Ledger<'a> {
     pub(super) eyes: &'a Eyes,
     pub(super) now: Timestamp,
+    /// In the order of their squares.
     pub(super) lanes: Vec<Lane>,
     /// The lane of each square, if it has one.
     lane_of: [u8; 64],
-    /// The lanes in the order of their squares.
-    order: Vec<u8>,
     /// Squares that have a lane …
     read: Bitboard,
     /// … and that were read to hold more than one content.
@@ -135,13 +134,11 @@ impl<'a> Ledger<'a> {
                 None => held.discard_piece_at(lane.square),
             }
         }
-        let order = lane_of.into_iter().filter(|lane| *lane != NONE).collect();
-        Self { eyes, now, lanes, lane_of, order, read, changed, held, presses, pressed, clock, brisk }
-    }
-
-    /// The lanes in the order of their squares.
-    pub(super) fn in_order(&self) -> impl Iterator<Item = &Lane> {
-        self.order.iter().map(|index| &self.lanes[usize::from(*index)])
+        lanes.sort_unstable_by_key(|lane| lane.square);
+        for (index, lane) in lanes.iter().enumerate() {
+            lane_of[usize::from(lane.square)] = index as u8;
+        }
+        Self { eyes, now, lanes, lane_of, read, changed, held, presses, pressed, clock, brisk }
     }
 
     pub(super) fn lane(&self, square: Square) -> Option<&Lane> {

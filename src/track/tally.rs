@@ -84,8 +84,13 @@ const UNREAD: Fate = Fate { arrived: NEVER, left: NEVER, covered: NEVER, dumped:
 /// What became of a line's plies.
 struct Fates {
     all: [Fate; LONGEST],
-    /// When the last of them arrived; far on if one of them was not read to.
-    done: Timestamp,
+    /// The plies, one bit each, in which a man of this kind moves or is taken.
+    of: [u32; 16],
+}
+
+/// The place of a kind of men.
+fn kind(color: Color, role: Role) -> usize {
+    usize::from(color.is_white()) * 8 + role as usize
 }
 
 /// A line to be judged.
@@ -225,10 +230,10 @@ impl<'a, 'b> Tally<'a, 'b> {
 
     /// When each ply's men were read to arrive and leave.
     fn fates(&self, line: Judged<'_>) -> Fates {
-        let mut fates = Fates { all: [UNREAD; LONGEST], done: LONG_AGO };
+        let mut fates = Fates { all: [UNREAD; LONGEST], of: [0; 16] };
         let count = line.plies.len().min(LONGEST);
         let plies = &mut fates.all[..count];
-        for lane in self.ledger.in_order() {
+        for lane in &self.ledger.lanes {
             for mark in self.sheets.of(line.sheet, lane.square).marks() {
                 let Some(fate) = plies.get_mut(usize::from(mark.ply)) else { continue };
                 let Some(reading) = lane.readings.get(usize::from(mark.reading)) else { continue };
@@ -246,7 +251,15 @@ impl<'a, 'b> Tally<'a, 'b> {
                 }
             }
         }
-        fates.done = plies.iter().map(|fate| fate.arrived).max().unwrap_or(LONG_AGO);
+        for (index, ply) in line.plies[..count].iter().enumerate() {
+            fates.of[kind(ply.by, ply.m.role())] |= 1 << index;
+            if let Some(role) = ply.m.promotion() {
+                fates.of[kind(ply.by, role)] |= 1 << index;
+            }
+            if let Some(role) = ply.m.capture() {
+                fates.of[kind(!ply.by, role)] |= 1 << index;
+            }
+        }
         fates
     }
 
@@ -286,12 +299,11 @@ impl<'a, 'b> Tally<'a, 'b> {
         fates: &Fates,
     ) -> u32 {
         let mut least = STRAY;
-        if from.since(fates.done) > 2 * STALE {
-            return least; // every ply stood long before
-        }
-        let mut before = NEVER;
-        for (tried, fate) in line.iter().zip(&fates.all) {
-            let before = std::mem::replace(&mut before, fate.arrived);
+        let mut plies = fates.of[kind(piece.color, piece.role)];
+        while plies != 0 {
+            let index = plies.trailing_zeros() as usize;
+            plies &= plies - 1;
+            let (tried, fate) = (line[index], &fates.all[index]);
             if from.since(fate.arrived) > 2 * STALE {
                 continue;
             }
@@ -304,6 +316,7 @@ impl<'a, 'b> Tally<'a, 'b> {
                 // Seen after it was lifted, and gone when it stood.
                 let after_lift = fate.left == NEVER || fate.left.since(until) <= STALE;
                 // … and after the ply before stood.
+                let before = index.checked_sub(1).map_or(NEVER, |before| fates.all[before].arrived);
                 let in_turn = before == NEVER || before.since(until) <= STALE;
                 if !within || !after_lift || !in_turn {
                     continue;
