@@ -97,6 +97,11 @@ impl Aligned {
         &self.marks[..usize::from(self.marked)]
     }
 
+    /// Some of the readings cost something, whatever follows.
+    pub(super) fn early(&self) -> bool {
+        self.least.iter().any(|least| *least > 0)
+    }
+
     /// What the first `readings` cost at least.
     pub(super) fn least(&self, readings: usize) -> u32 {
         u32::from(self.least[readings.min(READINGS)])

@@ -123,7 +123,7 @@ impl<'a, 'b> Weighing<'a, 'b> {
             landed: ledger.landed(),
             root: self.root,
             known: &self.line[..known],
-            nodes: Vec::with_capacity(64),
+            nodes: Vec::with_capacity(256),
             stories: Stories::default(),
             decide,
             margin,

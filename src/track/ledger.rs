@@ -141,6 +141,11 @@ impl<'a> Ledger<'a> {
         Self { eyes, now, lanes, lane_of, read, changed, held, presses, pressed, clock, brisk }
     }
 
+    /// The lanes of these squares, in their order.
+    pub(super) fn lanes_of(&self, squares: Bitboard) -> impl Iterator<Item = &Lane> {
+        squares.into_iter().filter_map(|square| self.lane(square))
+    }
+
     pub(super) fn lane(&self, square: Square) -> Option<&Lane> {
         self.lanes.get(usize::from(self.lane_of[usize::from(square)]))
     }

@@ -13,10 +13,13 @@ use super::{
 };
 use crate::record::{Position, Timestamp};
 
-/// Histories of one search at the most: a bound on its time and memory, a few ms and MB.
-const MOST: usize = 32_768;
 /// No history.
-const NONE: u32 = u32::MAX;
+const NONE: u16 = u16::MAX;
+/// Histories of a search are numbered in 16 bits; so many are left for the plies that one beginning goes on
+/// with, and for the variations of the best story, when it ends.
+const LEFT: usize = 8_192;
+/// Histories after which a search ends: a bound on its time and memory, a few ms and MB.
+const MOST: usize = NONE as usize - LEFT;
 
 /// A ply of a line, without the position that it leads to.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +40,15 @@ impl From<&Tried> for Ply {
 /// The histories of a line's squares, by their numbers in [`Sheets`].
 #[derive(Clone, Debug)]
 pub(super) struct Sheet {
-    of: [u32; 64],
-    /// Squares that count.
-    pub(super) active: Bitboard,
+    of: [u16; 64],
+    /// Squares that tell of some ply.
+    pub(super) telling: Bitboard,
+    /// Squares whose readings, the first of them at least, cost something.
+    pub(super) early: Bitboard,
+    /// Squares that cost something, all readings and the last content taken together.
+    pub(super) costly: Bitboard,
+    /// Squares on which a man was read that the line never puts there.
+    pub(super) strays: Bitboard,
 }
 
 /// What a line puts on one square, up to its last content.
@@ -47,11 +56,11 @@ struct History {
     aligned: Aligned,
     last: Brought,
     /// The history before that content.
-    before: u32,
+    before: u16,
     contents: u8,
     /// The first history that goes on from this one, and the next one that goes on from the same.
-    longer: u32,
-    next: u32,
+    longer: u16,
+    next: u16,
 }
 
 /// All histories of a search.
@@ -60,22 +69,24 @@ pub(super) struct Sheets<'a, 'b> {
     root: &'a Position,
     all: Vec<History>,
     /// The history of each square as it is at the root.
-    bare: [u32; 64],
+    bare: [u16; 64],
 }
 
 impl<'a, 'b> Sheets<'a, 'b> {
     /// For lines from this position; with the sheet of the line that has no plies.
     pub(super) fn new(ledger: &'a Ledger<'b>, root: &'a Position) -> (Self, Sheet) {
         let mut sheets = Self { ledger, root, all: Vec::with_capacity(128), bare: [NONE; 64] };
-        let mut sheet = Sheet { of: [NONE; 64], active: ledger.active(root) };
-        for square in sheet.active {
-            sheet.of[usize::from(square)] = sheets.bare(square);
+        let none = Bitboard::EMPTY;
+        let mut sheet = Sheet { of: [NONE; 64], telling: none, early: none, costly: none, strays: none };
+        for square in ledger.active(root) {
+            let history = sheets.bare(square);
+            sheets.put(&mut sheet, square, history);
         }
         (sheets, sheet)
     }
 
     pub(super) fn of(&self, sheet: &Sheet, square: Square) -> &Aligned {
-        &self.all[sheet.of[usize::from(square)] as usize].aligned
+        &self.all[usize::from(sheet.of[usize::from(square)])].aligned
     }
 
     /// So much was looked at that the search ends.
@@ -91,12 +102,21 @@ impl<'a, 'b> Sheets<'a, 'b> {
                 NONE => self.bare(square),
                 known => known,
             };
-            sheet.active.add(square);
             let content = after.board().piece_at(square);
             let brought = Brought { content, ply: index as u8, m: Some(ply.m), at: ply.at };
-            sheet.of[usize::from(square)] = self.longer(square, before, brought);
+            let history = self.longer(square, before, brought);
+            self.put(&mut sheet, square, history);
         }
         sheet
+    }
+
+    fn put(&self, sheet: &mut Sheet, square: Square, history: u16) {
+        sheet.of[usize::from(square)] = history;
+        let aligned = &self.all[usize::from(history)].aligned;
+        sheet.telling.set(square, !aligned.marks().is_empty());
+        sheet.early.set(square, aligned.early());
+        sheet.costly.set(square, aligned.stood.min(aligned.unread) > 0 || !aligned.agrees);
+        sheet.strays.set(square, aligned.strays != 0);
     }
 
     /// The sheet of a whole line.
@@ -105,7 +125,7 @@ impl<'a, 'b> Sheets<'a, 'b> {
         plies.fold(bare.clone(), |sheet, (index, tried)| self.extend(&sheet, index, tried.into(), &tried.after))
     }
 
-    fn bare(&mut self, square: Square) -> u32 {
+    fn bare(&mut self, square: Square) -> u16 {
         let known = self.bare[usize::from(square)];
         if known != NONE {
             return known;
@@ -118,14 +138,14 @@ impl<'a, 'b> Sheets<'a, 'b> {
     }
 
     /// The history that goes on with this content.
-    fn longer(&mut self, square: Square, before: u32, brought: Brought) -> u32 {
-        let history = &self.all[before as usize];
+    fn longer(&mut self, square: Square, before: u16, brought: Brought) -> u16 {
+        let history = &self.all[usize::from(before)];
         if history.last.content == brought.content || usize::from(history.contents) == CONTENTS {
             return before;
         }
         let (first, contents) = (history.longer, history.contents + 1);
         let mut other = first;
-        while let Some(known) = self.all.get(other as usize) {
+        while let Some(known) = self.all.get(usize::from(other)) {
             if known.last == brought {
                 return other;
             }
@@ -134,18 +154,18 @@ impl<'a, 'b> Sheets<'a, 'b> {
         let mut all = [brought; CONTENTS];
         let mut from = before;
         for place in all[..usize::from(contents) - 1].iter_mut().rev() {
-            let history = &self.all[from as usize];
+            let history = &self.all[usize::from(from)];
             *place = history.last;
             from = history.before;
         }
         let aligned = align(self.ledger, square, &all[..usize::from(contents)]);
         let index = self.add(History { aligned, last: brought, before, contents, longer: NONE, next: first });
-        self.all[before as usize].longer = index;
+        self.all[usize::from(before)].longer = index;
         index
     }
 
-    fn add(&mut self, history: History) -> u32 {
-        let index = self.all.len() as u32;
+    fn add(&mut self, history: History) -> u16 {
+        let index = self.all.len() as u16;
         self.all.push(history);
         index
     }

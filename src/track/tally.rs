@@ -127,7 +127,7 @@ impl<'a, 'b> Tally<'a, 'b> {
     /// What its plies cost, and what the squares read.
     fn whole(&self, line: Judged<'_>) -> u32 {
         let mut cost = PLY * line.plies.len() as u32;
-        for square in line.sheet.active {
+        for square in line.sheet.costly {
             let aligned = self.sheets.of(line.sheet, square);
             let stood = aligned.stood + if aligned.agrees { 0 } else { self.remains(square, aligned, line) };
             cost += stood.min(aligned.unread);
@@ -184,7 +184,7 @@ impl<'a, 'b> Tally<'a, 'b> {
     /// What its plies cost, and what was read up to the horizon.
     fn beginning(&self, horizon: Timestamp, line: Judged<'_>) -> u32 {
         let mut cost = PLY * line.plies.len() as u32;
-        for lane in &self.ledger.lanes {
+        for lane in self.ledger.lanes_of(line.sheet.early) {
             cost += self.sheets.of(line.sheet, lane.square).least(lane.before(horizon));
         }
         cost
@@ -233,7 +233,7 @@ impl<'a, 'b> Tally<'a, 'b> {
         let mut fates = Fates { all: [UNREAD; LONGEST], of: [0; 16] };
         let count = line.plies.len().min(LONGEST);
         let plies = &mut fates.all[..count];
-        for lane in &self.ledger.lanes {
+        for lane in self.ledger.lanes_of(line.sheet.telling) {
             for mark in self.sheets.of(line.sheet, lane.square).marks() {
                 let Some(fate) = plies.get_mut(usize::from(mark.ply)) else { continue };
                 let Some(reading) = lane.readings.get(usize::from(mark.reading)) else { continue };
@@ -266,11 +266,8 @@ impl<'a, 'b> Tally<'a, 'b> {
     /// Men that were read where the line never puts them: up to the horizon whatever follows, and all.
     fn strays(&self, horizon: Option<Timestamp>, line: Judged<'_>, fates: &Fates) -> (u32, u32) {
         let (mut least, mut all) = (0, 0);
-        for lane in &self.ledger.lanes {
+        for lane in self.ledger.lanes_of(line.sheet.strays) {
             let strays = self.sheets.of(line.sheet, lane.square).strays;
-            if strays == 0 {
-                continue;
-            }
             let end = horizon.map_or(0, |horizon| lane.before(horizon));
             for (index, reading) in lane.readings.iter().enumerate() {
                 let Some(piece) = reading.content.filter(|_| strays & (1 << index) != 0) else { continue };
