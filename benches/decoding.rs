@@ -160,6 +160,11 @@ fn follow(truth: &PlayedGame, mut board: VirtualBoard) -> Outcome {
                 }
                 confirmed = count;
             }
+            // What stands on the board after the last ply is no matter of its plies; which they were is.
+            Finding::Gap(_) | Finding::Rivals(_) if confirmed < truth.plies.len() => {
+                outcome.needs += 1;
+                asked_at = asked_at.min(at);
+            }
             Finding::Differ(_)
             | Finding::Gap(_)
             | Finding::Rivals(_)

@@ -268,6 +268,7 @@ impl Track {
     fn after_correction(&mut self, out: &mut Vec<Finding>) {
         self.held.clear();
         self.presses.forget(self.line.count);
+        self.doubt.forget();
         self.gap.forget();
         self.gap.look_again();
         self.setup.armed |= self.line.count > 0;

@@ -208,6 +208,7 @@ impl Track {
         let open = self.shown.len();
         self.confirm(open, out);
         self.presses.forget(self.line.count);
+        self.doubt.forget();
         self.held.clear();
         self.differs_since = None;
         self.ending.board = Some(Box::new(self.eyes.board.clone()));
@@ -241,6 +242,7 @@ impl Track {
             let seen = self.ending.seen;
             self.ending = Ending { seen, signalled: self.ending.signalled, ..Ending::default() };
             self.presses.forget(self.line.count);
+            self.doubt.forget();
             self.look(at, out);
         }
     }

@@ -68,8 +68,9 @@ pub(super) struct Seen {
     pub(super) dumped: bool,
 }
 
-/// Changes that are remembered: more than hands can do within a few moves.
-const TRACE: usize = 96;
+/// Changes that are remembered: more than fast hands make while a press waits, and in the plies before that
+/// are looked at with it.
+const TRACE: usize = 192;
 
 impl Eyes {
     /// Before anything is heard the board is taken to show `start`.

@@ -6,11 +6,14 @@
 //! whole (`tally`): all beginnings of one length are compared, and the cleanest of each kind go on; the
 //! cheapest lines are kept, so that one can see how much worse the next best story is.
 
+use std::collections::VecDeque;
+
 use shakmaty::{Bitboard, Move, Piece, Role, Square, attacks};
 
 use super::{
     account::puts,
     align::{COVERED, PASSED},
+    doubt::Doubt,
     ledger::{Ledger, PLY, STALE, Tried},
     moves::origin,
     rivals::variations,
@@ -25,6 +28,8 @@ const DEPTH: usize = 26;
 const ABREAST: usize = 24;
 /// … and of these with the same plies in question.
 const OF_A_KIND: usize = 5;
+/// Beginnings of one length that go on from a story found before.
+const OF_ONE_FOUND: usize = 3;
 /// Lines that are kept.
 const KEPT: usize = 12;
 /// What was read so much earlier than a ply can have been made may still follow it, in ms.
@@ -71,13 +76,15 @@ impl Stories {
 }
 
 /// What is asked.
-pub(super) struct Question {
+pub(super) struct Question<'a> {
     /// When the last of the plies that stand can have stood at the earliest.
     pub(super) cursor: Timestamp,
     /// Stories are told apart by so many plies from the root.
     pub(super) decide: usize,
     /// Stories that cost so much more than the best are of no interest.
     pub(super) margin: u32,
+    /// Stories found before, by their plies after those that stand.
+    pub(super) found: &'a Doubt,
 }
 
 /// A line from a position, held against the evidence.
@@ -115,8 +122,15 @@ impl<'a, 'b> Weighing<'a, 'b> {
     }
 
     /// The search for other stories, which have the first `known` plies in common with it.
-    pub(super) fn search(mut self, cost: u32, known: usize, question: &Question) -> Stories {
-        let Question { cursor, decide, margin } = *question;
+    pub(super) fn search(mut self, cost: u32, known: usize, question: &Question<'_>) -> Stories {
+        let Question { cursor, decide, margin, found } = *question;
+        let sums = |line: &VecDeque<Move>| {
+            let sums = line.iter().scan(0, |sum, m| {
+                *sum = add(*sum, *m);
+                Some(*sum)
+            });
+            sums.collect()
+        };
         let ledger = self.tally.ledger;
         let mut search = Search {
             ledger,
@@ -127,6 +141,7 @@ impl<'a, 'b> Weighing<'a, 'b> {
             stories: Stories::default(),
             decide,
             margin,
+            found: found.lines().map(sums).collect(),
         };
         search.keep(kind(known, decide, self.line), cost, || self.line.to_vec());
         let sheet = self.tally.sheets.whole(&self.bare, search.known);
@@ -148,6 +163,8 @@ struct Search<'a, 'b> {
     stories: Stories,
     decide: usize,
     margin: u32,
+    /// Stories found before, by the sums of their beginnings.
+    found: Vec<Vec<u64>>,
 }
 
 /// A move that was read to be made.
@@ -173,6 +190,8 @@ struct Node {
     kind: Kind,
     /// A sum of all its moves.
     moves: u64,
+    /// The story found before that it is the beginning of, or goes on from.
+    follows: Option<u8>,
 }
 
 impl Search<'_, '_> {
@@ -181,7 +200,7 @@ impl Search<'_, '_> {
         let known = self.known.len();
         let kind = Kind { plies: known.min(self.decide), sum: 0 };
         let after = self.known.last().map_or(self.root, |last| &last.after).clone();
-        self.nodes.push(Node { last: None, after, sheet, cursor, unread: 0, kind, moves: 0 });
+        self.nodes.push(Node { last: None, after, sheet, cursor, unread: 0, kind, moves: 0, follows: None });
         let mut layer = 0..1;
         let of_a_kind = if self.decide > known { OF_A_KIND } else { ABREAST / 2 };
         let mut plies: Vec<Ply> = Vec::with_capacity(DEPTH + 2);
@@ -189,6 +208,7 @@ impl Search<'_, '_> {
         let mut kinds: Vec<(Kind, usize)> = Vec::new();
         let mut gone: Vec<u64> = Vec::with_capacity(ABREAST);
         let mut found: Vec<Candidate> = Vec::new();
+        let mut following: Vec<usize> = vec![0; self.found.len()];
         for length in known..=DEPTH {
             // What each beginning costs beside its plies.
             ranked.clear();
@@ -211,6 +231,8 @@ impl Search<'_, '_> {
             let first = self.nodes.len();
             kinds.clear();
             gone.clear();
+            following.fill(0);
+            let mut going = 0;
             for (_, key, index) in ranked.iter().copied() {
                 let node = &self.nodes[index];
                 let limit = self.limit(length, node.kind);
@@ -226,10 +248,16 @@ impl Search<'_, '_> {
                     kinds.push((node.kind, 0));
                     kinds.len() - 1
                 });
-                if kinds[place].1 >= of_a_kind || gone.len() >= ABREAST {
-                    continue;
+                if kinds[place].1 >= of_a_kind || going >= ABREAST {
+                    let Some(story) = node.follows.map(usize::from) else { continue };
+                    if following[story] >= OF_ONE_FOUND {
+                        continue;
+                    }
+                    following[story] += 1;
+                } else {
+                    kinds[place].1 += 1;
+                    going += 1;
                 }
-                kinds[place].1 += 1;
                 gone.push(node.moves);
                 self.candidates(&node.after, node.cursor, &mut found);
                 for Candidate { m, read, cursor, unread } in found.drain(..) {
@@ -243,8 +271,9 @@ impl Search<'_, '_> {
                     let unread = node.unread + unread;
                     let kind = node.kind.longer(length, self.decide, m);
                     let moves = add(node.moves, m);
+                    let follows = self.follows(length - known, node.follows, moves);
                     let last = Some((index as u32, ply));
-                    self.nodes.push(Node { last, after, sheet, cursor, unread, kind, moves });
+                    self.nodes.push(Node { last, after, sheet, cursor, unread, kind, moves, follows });
                 }
             }
             if first == self.nodes.len() {
@@ -252,6 +281,14 @@ impl Search<'_, '_> {
             }
             layer = first..self.nodes.len();
         }
+    }
+
+    /// The story found before that a line follows whose new ply is this one after those that stand, and
+    /// which followed that one before.
+    fn follows(&self, ply: usize, before: Option<u8>, moves: u64) -> Option<u8> {
+        let begins = self.found.iter().position(|story| story.get(ply) == Some(&moves));
+        let begins = begins.and_then(|story| u8::try_from(story).ok());
+        begins.or(before.filter(|story| self.found[usize::from(*story)].len() <= ply))
     }
 
     /// The plies from the root to a node.

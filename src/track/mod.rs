@@ -70,6 +70,7 @@ mod account;
 mod align;
 mod bridge;
 mod correct;
+mod doubt;
 mod ending;
 mod evidence;
 mod eyes;

@@ -133,15 +133,16 @@ impl Track {
             .filter(|_| margin > 0 && heard && whole)
             .map(|last| (last.at.plus(-STALE), (count, decide + 2)));
         let weighing = Weighing::new(&ledger, root, &present);
-        if plain.is_some_and(|(horizon, plies)| weighing.plain(horizon, plies)) {
+        let doubted = self.doubt.of(plies, present[count..].iter().map(|tried| tried.m));
+        if !doubted && plain.is_some_and(|(horizon, plies)| weighing.plain(horizon, plies)) {
             return None;
         }
         let cost = weighing.cost();
-        if cost <= clean + PLY * present.len() as u32 {
+        if !doubted && cost <= clean + PLY * present.len() as u32 {
             return None;
         }
         let cursor = known.last().map_or(since, |last| last.at.plus(-SCAN));
-        let stories = weighing.search(cost, count, &Question { cursor, decide, margin });
+        let stories = weighing.search(cost, count, &Question { cursor, decide, margin, found: &self.doubt });
         Some(Look { stories, known: count, present: cost })
     }
 
@@ -289,19 +290,32 @@ impl Track {
 
     /// Confirms the first `plies` open plies now; names the stories if another comes near.
     pub(super) fn confirm_now(&mut self, plies: usize, at: Timestamp, out: &mut Vec<Finding>) {
-        if self.sure(plies, at, out) == Some(false) {
+        self.name_doubt(plies, at, out);
+        self.confirm(plies, out);
+    }
+
+    /// The first `plies` open plies are going to stand whatever comes: the best story is taken, and those that
+    /// come near are named.
+    pub(super) fn name_doubt(&mut self, plies: usize, at: Timestamp, out: &mut Vec<Finding>) {
+        let sure = self.sure(plies, at, out).or_else(|| self.sure(plies, at, out));
+        if sure == Some(false) {
             self.name_stories(at, plies, out);
         }
-        self.confirm(plies, out);
     }
 
     /// Whether the first `plies` open plies are sure enough to stand. Takes the best story first;
     /// `None`: that changed the line.
     pub(super) fn sure(&mut self, plies: usize, at: Timestamp, out: &mut Vec<Finding>) -> Option<bool> {
-        if !(self.hasty(at) || plies > 0 && self.weighable() && self.brisk()) {
+        let doubted = || self.doubt.of(plies, self.threads[0].open.iter().filter_map(Open::step));
+        if !(self.hasty(at) || plies > 0 && self.weighable() && (self.brisk() || doubted())) {
             return Some(true);
         }
         let Some(look) = self.stories(at, plies, SURE + 1, PLAIN) else { return Some(true) };
+        if plies > 0 {
+            let known = look.known;
+            let open = |story: &Story| story.line[known.min(story.line.len())..].iter().map(|tried| tried.m).collect::<Vec<_>>().into_iter();
+            self.doubt.keep(look.stories.all.iter().map(open));
+        }
         if self.take_best(&look, at, out) {
             return None;
         }

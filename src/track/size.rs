@@ -14,6 +14,7 @@ impl Track {
         size_of::<Self>()
             + self.eyes.trace_bytes()
             + self.line.bytes()
+            + self.doubt.bytes()
             + self.threads.capacity() * size_of::<super::threads::Thread>()
             + self.threads.iter().map(thread).sum::<usize>()
             + self.shown.capacity() * size_of::<super::line::Step>()

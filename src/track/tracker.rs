@@ -9,6 +9,7 @@ use shakmaty::{Bitboard, Board, Color, uci::UciMove};
 
 use super::{
     Cause, ClockSense, Evidence, Finding, SquareFault,
+    doubt::Doubt,
     ending::Ending,
     eyes::{Change, Eyes},
     gap::Gap,
@@ -70,6 +71,7 @@ pub struct Track {
     /// The clock was reported to stop; it counts from then.
     pub(super) stop_at: Option<Timestamp>,
     pub(super) presses: Presses,
+    pub(super) doubt: Doubt,
     pub(super) held: Vec<Held>,
     pub(super) setup: Setup,
     pub(super) ending: Ending,
@@ -98,6 +100,7 @@ impl Track {
             stopped: false,
             stop_at: None,
             presses: Presses::default(),
+            doubt: Doubt::default(),
             held: Vec::new(),
             setup: Setup::default(),
             ending: Ending::default(),
@@ -431,6 +434,7 @@ impl Track {
             for square in super::eyes::differing(self.line.base.board(), ply.after.board()) {
                 self.eyes.faults.calm(square);
             }
+            self.doubt.confirmed(ply.step());
             self.line.push(ply.made, ply.after);
         }
         self.shown.drain(..plies);

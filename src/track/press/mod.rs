@@ -268,7 +268,7 @@ impl Track {
     fn settle_first(&mut self, now: Timestamp, must: bool, out: &mut Vec<Finding>) {
         let Some(press) = self.presses.waiting.front().copied() else { return };
         self.presses.patience = None;
-        let target = self.target(&press);
+        let mut target = self.target(&press);
         if !must && now < press.at.plus(PATIENCE) {
             let sure = match target {
                 Target::Ply(index)
@@ -295,9 +295,9 @@ impl Track {
             }
         } else if let Target::Ply(index) = target
             && index >= self.line.count
-            && self.sure(index + 1 - self.line.count, now, out) == Some(false)
         {
-            self.name_stories(now, index + 1 - self.line.count, out);
+            self.name_doubt(index + 1 - self.line.count, now, out);
+            target = self.target(&press); // the line may have changed
         }
         match target {
             Target::Ply(index) => {
