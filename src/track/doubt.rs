@@ -20,10 +20,10 @@ pub(super) struct Doubt {
 
 impl Doubt {
     /// The last look found these, the best first; of one alone there is no doubt.
-    pub(super) fn keep<L: Iterator<Item = Move>>(&mut self, stories: impl ExactSizeIterator<Item = L>) {
+    pub(super) fn keep(&mut self, stories: impl ExactSizeIterator<Item = VecDeque<Move>>) {
         self.lines.clear();
         if stories.len() > 1 {
-            self.lines.extend(stories.take(KEPT).map(Iterator::collect));
+            self.lines.extend(stories.take(KEPT));
         }
     }
 
@@ -45,8 +45,9 @@ impl Doubt {
     }
 
     /// Some story has another ply among the first ones than this line.
-    pub(super) fn of(&self, plies: usize, line: impl Iterator<Item = Move> + Clone) -> bool {
-        self.lines.iter().any(|story| !story.iter().copied().take(plies).eq(line.clone().take(plies)))
+    pub(super) fn of(&self, plies: usize, line: impl Iterator<Item = Move>) -> bool {
+        let line: Vec<Move> = if self.lines.is_empty() { Vec::new() } else { line.take(plies).collect() };
+        self.lines.iter().any(|story| !story.iter().take(plies).eq(&line))
     }
 
     /// Bytes held.

@@ -307,13 +307,8 @@ impl Track {
         }) else {
             return false;
         };
-        let made = super::line::Made {
-            step: Step::Move(found.m),
-            made_at: found.made_at,
-            source: crate::record::PlySource::Board,
-        };
         self.held.clear();
-        self.threads[0].open.push(super::threads::Open { made, after: found.after });
+        self.threads[0].open.push(found.into());
         self.publish(Cause::Played, out);
         self.confirm(1, out);
         true

@@ -26,8 +26,10 @@ use crate::record::{Position, Timestamp};
 const DEPTH: usize = 26;
 /// Beginnings of one length that go on …
 const ABREAST: usize = 24;
-/// … and of these with the same plies in question.
+/// … and of these with the same plies in question …
 const OF_A_KIND: usize = 5;
+/// … or of all, where none is in question and only the best story is looked for.
+const OF_ANY_KIND: usize = 6;
 /// Beginnings of one length that go on from a story found before.
 const OF_ONE_FOUND: usize = 3;
 /// Lines that are kept.
@@ -202,7 +204,7 @@ impl Search<'_, '_> {
         let after = self.known.last().map_or(self.root, |last| &last.after).clone();
         self.nodes.push(Node { last: None, after, sheet, cursor, unread: 0, kind, moves: 0, follows: None });
         let mut layer = 0..1;
-        let of_a_kind = if self.decide > known { OF_A_KIND } else { ABREAST / 2 };
+        let of_a_kind = if self.decide > known { OF_A_KIND } else { OF_ANY_KIND };
         let mut plies: Vec<Ply> = Vec::with_capacity(DEPTH + 2);
         let mut ranked: Vec<(u32, u32, usize)> = Vec::new();
         let mut kinds: Vec<(Kind, usize)> = Vec::new();

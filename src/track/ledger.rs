@@ -129,7 +129,9 @@ impl<'a> Ledger<'a> {
         for lane in &lanes {
             read.add(lane.square);
             match lane.first {
-                first if lane.readings.iter().any(|reading| reading.content != first) => changed.add(lane.square),
+                first if lane.readings.iter().any(|reading| reading.content != first) => {
+                    changed.add(lane.square);
+                }
                 Some(piece) => held.set_piece_at(lane.square, piece),
                 None => held.discard_piece_at(lane.square),
             }

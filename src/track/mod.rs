@@ -46,11 +46,15 @@
 //!   can be inferred. Where a man went on, the squares often cannot tell by which way: then several
 //!   stories cost the same, and no search can choose. A ply of a scramble is weighed for good only
 //!   when more has followed, for the next plies often contradict the wrong story (the other side
-//!   would have moved twice). It stands when every other story is much worse; while one comes near
-//!   it waits, up to 4 s after its press, and then it is told with its rivals (`Finding::Gap`)
-//!   before it stands. The search keeps only so many beginnings, so it can miss the true story;
-//!   therefore each ply whose man was never read where it went is varied besides (`rivals`), and a
+//!   would have moved twice). It stands when every other story is much worse (22 in the costs' unit, a quarter
+//!   of a natural logarithm of odds); while one comes near it waits, up to 4 s after its press. Then it
+//!   stands, and if a rival is within 14 it is told with its rivals (`Finding::Gap`, `Finding::Rivals`) first.
+//!   Where these two limits lie is a choice between asking a person in vain and being wrong unasked:
+//!   see `scramble`. The search keeps only so many beginnings, so it can miss the true story;
+//!   therefore each ply whose man was never read where it went is varied besides (`rivals`), what the last
+//!   look could not tell apart goes on in the next search whatever else there is (`doubt`), and a
 //!   line that explains the readings badly does not stand unnamed, even where no better one is found.
+//!   Squares are aligned once for all the lines that do the same to them (`sheet`).
 //! * **Dumps are the truth**, updates are hints: a dump is taken as changes of all squares that
 //!   were missed. Where the board stays unexplained a short exhaustive search is made, and a dump
 //!   asked for. After a gap in the link, a line is bridged only if exactly one shortest legal
@@ -63,7 +67,7 @@
 //!   back; mate, stalemate, two kings in the centre or an entry close the line, and the kings' hops
 //!   that led to the signal are stripped.
 //!
-//! Time comes with the evidence. Every deadline is served at its own moment, so it makes no
+//! Time comes with the evidence. Every deadline is served at its own moment (`serve`), so it makes no
 //! difference how often [`Track::advance`] is called.
 
 mod account;
@@ -86,6 +90,7 @@ mod moves;
 mod press;
 mod rivals;
 mod scramble;
+mod serve;
 mod setup;
 mod sheet;
 mod size;

@@ -122,7 +122,9 @@ impl<'a, 'b> Sheets<'a, 'b> {
     /// The sheet of a whole line.
     pub(super) fn whole(&mut self, bare: &Sheet, line: &[Tried]) -> Sheet {
         let plies = line.iter().enumerate();
-        plies.fold(bare.clone(), |sheet, (index, tried)| self.extend(&sheet, index, tried.into(), &tried.after))
+        plies.fold(bare.clone(), |sheet, (index, tried)| {
+            self.extend(&sheet, index, tried.into(), &tried.after)
+        })
     }
 
     fn bare(&mut self, square: Square) -> u16 {
@@ -132,7 +134,8 @@ impl<'a, 'b> Sheets<'a, 'b> {
         }
         let root = Brought::root(self.root.board().piece_at(square));
         let aligned = align(self.ledger, square, &[root]);
-        let index = self.add(History { aligned, last: root, before: NONE, contents: 1, longer: NONE, next: NONE });
+        let index =
+            self.add(History { aligned, last: root, before: NONE, contents: 1, longer: NONE, next: NONE });
         self.bare[usize::from(square)] = index;
         index
     }

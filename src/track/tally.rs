@@ -1,7 +1,7 @@
 //! What a line of plies has to answer for, all squares and presses together.
 //!
-//! Each square is aligned by itself (`align`), and only the squares that a ply touches are aligned
-//! anew when it is added, so that many lines can be compared. Here the rest is added: men that were
+//! Each square is aligned by itself (`align`), once for all the lines that do the same to it (`sheet`), so that
+//! many lines can be compared. Here the rest is added: men that were
 //! read where the line never puts them (a slide, a man set down beside its square, a stray), what
 //! the squares read in the end, whether the plies can follow one another in the times that the scan
 //! leaves possible, and presses: one a ply, by the side that made it, not long before its man can

@@ -25,12 +25,23 @@ pub(super) struct Open {
 }
 
 impl Open {
+    /// A move that the squares showed.
+    pub(super) fn of(m: Move, made_at: Timestamp, after: Position) -> Self {
+        Self { made: Made { step: Step::Move(m), made_at, source: PlySource::Board }, after }
+    }
+
     /// The move, unless the ply was irregular.
     pub(super) fn step(&self) -> Option<Move> {
         match self.made.step {
             Step::Move(m) => Some(m),
             _ => None,
         }
+    }
+}
+
+impl From<Complete> for Open {
+    fn from(found: Complete) -> Self {
+        Self::of(found.m, found.made_at, found.after)
     }
 }
 
@@ -307,12 +318,9 @@ impl Thread {
                         continue;
                     }
                     let first_at = eyes.latest(differing(start.board(), after.board())).min(found.made_at);
-                    let first = Open {
-                        made: Made { step: Step::Move(m), made_at: first_at, source: PlySource::Board },
-                        after: after.clone(),
-                    };
+                    let first = Open::of(m, first_at, after.clone());
                     let cause = if drop > 0 { Cause::Revised } else { Cause::Played };
-                    best = Some(Reading { drop, add: vec![first, open(found)], cost, cause });
+                    best = Some(Reading { drop, add: vec![first, found.into()], cost, cause });
                 }
             }
         }
@@ -417,16 +425,9 @@ impl Weigh<'_> {
     }
 }
 
-fn open(found: Complete) -> Open {
-    Open {
-        made: Made { step: Step::Move(found.m), made_at: found.made_at, source: PlySource::Board },
-        after: found.after,
-    }
-}
-
 fn played(found: Complete, drop: usize, cost: u32) -> Reading {
     let cause = if drop == 0 { Cause::Played } else { Cause::Revised };
-    Reading { drop, add: vec![open(found)], cost, cause }
+    Reading { drop, add: vec![found.into()], cost, cause }
 }
 
 /// The irregular plies stood, and this was played on from them.
@@ -437,7 +438,7 @@ fn stands(tip: &Position, irregular: &[Made], found: Complete, cost: u32) -> Rea
         position = made.play(&position);
         add.push(Open { made: made.clone(), after: position.clone() });
     }
-    add.push(open(found));
+    add.push(found.into());
     Reading { drop: 0, add, cost, cause: Cause::IrregularStands }
 }
 

@@ -7,12 +7,11 @@ use super::{
     bridge::bridges,
     ending::CENTRE,
     irregular::{classify, out_of_turn},
-    line::{Made, Step},
     moves::origin,
     press::SCAN,
     threads::{LET_GO, Open, Thread},
 };
-use crate::record::{PlySource, Position, Timestamp};
+use crate::record::{Position, Timestamp};
 
 /// A square must have been wrong for so long to be called faulty, in ms.
 const FAULTY: i64 = 1_500;
@@ -56,14 +55,7 @@ impl Track {
             for m in line {
                 let touched = super::moves::squares(*m, position.turn());
                 position = position.play(*m);
-                add.push(Open {
-                    made: Made {
-                        step: Step::Move(*m),
-                        made_at: self.eyes.latest(touched),
-                        source: PlySource::Board,
-                    },
-                    after: position.clone(),
-                });
+                add.push(Open::of(*m, self.eyes.latest(touched), position.clone()));
             }
             let mut thread = self.threads[0].clone();
             thread.open.truncate(keep);

@@ -88,8 +88,7 @@ impl Track {
     fn add_ply(&mut self, m: Move, position: &Position, out: &mut Vec<Finding>) {
         let after = position.play(m);
         let made_at = self.eyes.latest(crate::track::moves::squares(m, position.turn()));
-        let made = Made { step: Step::Move(m), made_at, source: PlySource::Board };
-        self.threads[0].open.push(Open { made, after });
+        self.threads[0].open.push(Open::of(m, made_at, after));
         self.publish(Cause::Played, out);
     }
 
@@ -116,8 +115,7 @@ impl Track {
                 thread.stale.push(Stale { square, reading: self.eyes.board.piece_at(square) });
             }
             let made_at = self.eyes.latest(crate::track::moves::squares(*m, position.turn()));
-            let made = Made { step: Step::Move(*m), made_at, source: PlySource::Board };
-            thread.open.push(Open { made, after });
+            thread.open.push(Open::of(*m, made_at, after));
             threads.push(thread);
         }
         threads.push(before);

@@ -285,7 +285,8 @@ impl Track {
             match sure {
                 Some(true) => {}
                 Some(false) => {
-                    self.presses.patience = Some(now.plus(AGAIN));
+                    let last = press.at.plus(PATIENCE).max(now.plus(1));
+                    self.presses.patience = Some(now.plus(AGAIN).min(last));
                     return;
                 }
                 None => {

@@ -38,11 +38,17 @@ fn a_man_taken_before_the_scan_came_round_is_pushed_aside() {
          2300 run b; 2500 run w; 5000 g4 -; 5200 g5 K; 5500 run b",
     );
     let moves = table.end();
-    let right = moves == ["f5f7", "a7f7", "f8f7", "g4g5"];
-    assert!(
-        right || table.count(|found| matches!(found, Finding::Gap(_) | Finding::Rivals(_))) > 0,
-        "{moves:?}"
-    );
+    let truth = ["f5f7", "a7f7", "f8f7", "g4g5"];
+    // A story that comes so near is named before it stands; nothing else is an excuse.
+    let named = table.count(|found| match found {
+        Finding::Gap(choice) | Finding::Rivals(choice) => choice.candidates.iter().any(|line| {
+            let told = moves.iter().take(choice.index).cloned();
+            let line: Vec<String> = told.chain(line.iter().map(ToString::to_string)).collect();
+            truth.iter().zip(&line).all(|(a, b)| a == b) && line.len() > choice.index
+        }),
+        _ => false,
+    });
+    assert!(moves == truth || named > 0, "{moves:?}");
 }
 
 #[test]
