@@ -68,7 +68,7 @@ impl Dive {
                     return true;
                 }
                 if board.us() == WHITE
-                    && pieces.flights.count_ones() <= 5
+                    && pieces.flights.count_ones() <= 3
                     && plan(&board, &pieces, &mut self.line)
                 {
                     self.line.extend(path[..ply].iter().rev());

@@ -19,10 +19,8 @@ const CHASE: u64 = 200;
 const PLAIN: u32 = 4;
 /// The same for the proof that costs several times as much.
 const DEEP: u32 = 2;
-/// Nodes of the second search of the space.
-const DRAFT: u64 = 15_000;
 /// Nodes of the first search of the space.
-const SKETCH: u64 = 1_500;
+const DRAFT: u64 = 20_000;
 /// Longest forced line followed, in plies; a forced line that repeats ends here too.
 const FORCED: u32 = 32;
 
@@ -99,10 +97,10 @@ pub(super) fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
         if budget.states == 0 {
             return Found::Nothing(Tried { nodes: *nodes, states: 0 });
         }
-        for stage in [Stage::Sketch, Stage::Draft, Stage::Thorough] {
-            if stage == Stage::Draft && closed::cannot_mate_deep(&board) {
-                return reason(Reason::ClosedStructure);
-            }
+        if closed::cannot_mate_deep(&board) {
+            return reason(Reason::ClosedStructure);
+        }
+        for stage in [Stage::Draft, Stage::Thorough] {
             // A budget as small as the draft goes to the thorough search alone.
             if stage == Stage::Draft && (budget.nodes <= DRAFT || budget.states <= DRAFT as usize * 4) {
                 continue;
@@ -128,9 +126,7 @@ pub(super) fn solve(root: &Board, budget: &Budget, nodes: &mut u64) -> Found {
 /// How a space is searched.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// A small space, with the structural cut only where it is likely to hold.
-    Sketch,
-    /// Anew and larger, with every cut while it is found often enough.
+    /// A small space, with every cut while it is found often enough.
     Draft,
     /// Anew, with all of the budget and every cut.
     Thorough,
@@ -138,7 +134,6 @@ enum Stage {
 
 fn explore(space: &mut Space, board: &Board, budget: &Budget, stage: Stage) -> Outcome {
     let (nodes, states) = match stage {
-        Stage::Sketch => (budget.nodes.min(SKETCH), budget.states.min(SKETCH as usize * 16)),
         Stage::Draft => (budget.nodes.min(DRAFT), budget.states.min(DRAFT as usize * 4)),
         Stage::Thorough => (budget.nodes, budget.states),
     };
@@ -149,7 +144,6 @@ fn explore(space: &mut Space, board: &Board, budget: &Budget, stage: Stage) -> O
             return false;
         }
         match stage {
-            Stage::Sketch => looks_locked(after) && closed::cannot_mate(after),
             Stage::Thorough => closed::cannot_mate(after) || taken && closed::cannot_mate_deep(after),
             Stage::Draft => {
                 plain.ask(PLAIN, || closed::cannot_mate(after))

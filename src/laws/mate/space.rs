@@ -108,6 +108,7 @@ impl Space {
         let key = root.key();
         let (mut keys, mut sums) = (Vec::with_capacity(64), Vec::with_capacity(64));
         let (mut first, mut known) = (Vec::with_capacity(64), Vec::with_capacity(64));
+        let mut boards: Vec<Board> = Vec::with_capacity(64);
         let sum = hash(&key);
         if let Some(slot) = self.vacancy(&key, sum) {
             self.insert(root, key, (sum, slot), (NIL, Step::NULL), false, rank);
@@ -127,7 +128,9 @@ impl Space {
             // so the loads, nearly all of them from far memory, do not wait for one another.
             self.reserve(steps.len() - start);
             keys.clear();
-            keys.extend(steps[start..].iter().map(|&step| board.after(step).key()));
+            boards.clear();
+            boards.extend(steps[start..].iter().map(|&step| board.after(step)));
+            keys.extend(boards.iter().map(Board::key));
             sums.clear();
             sums.extend(keys.iter().map(hash));
             let (table, mask) = (&self.table[..], self.table.len() - 1);
@@ -146,7 +149,7 @@ impl Space {
                 }
                 let step = steps[start + at];
                 let Some(slot) = self.vacancy(&keys[at], sums[at]) else { continue };
-                let next = &board.after(step);
+                let next = &boards[at];
                 let fewer =
                     step.promoted() != 0 || next.occupied().count_ones() != board.occupied().count_ones();
                 let dead = (fewer && material::cannot_mate(next)) || hopeless(&board, next);
