@@ -23,11 +23,11 @@ impl Track {
     /// When a reply that stands confirms the ply before it, or a last move ends the game.
     pub(super) fn reply_due(&self) -> Option<Timestamp> {
         let last = self.threads[0].open.get(self.shown.len().checked_sub(1)?)?;
-        if self.shown.len() < 2 && !over(&last.after) {
+        // Only while it stands: a lifted man may go on. Asked first, since whether a game is over costs more.
+        if !self.diff().is_empty() {
             return None;
         }
-        // Only while it stands: a lifted man may go on.
-        if !self.diff().is_empty() {
+        if self.shown.len() < 2 && !over(&last.after) {
             return None;
         }
         // Where a clock runs the press decides; one may have been forgotten.
