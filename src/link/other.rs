@@ -19,6 +19,8 @@ use super::{
 struct Shown {
     timing: Timing,
     serial: Option<Arc<str>>,
+    /// The firmware that was told.
+    firmware: Option<(u8, u8)>,
     told: Option<Squares>,
     wanted: bool,
     opened: Duration,
@@ -31,6 +33,7 @@ impl Shown {
         Self {
             timing: config.timing,
             serial: None,
+            firmware: None,
             told: None,
             wanted: false,
             opened: Duration::ZERO,
@@ -40,12 +43,18 @@ impl Shown {
     }
 
     fn opened(&mut self, io: &Io<'_>) {
-        (self.serial, self.told, self.wanted, self.noise) = (None, None, false, false);
+        (self.serial, self.firmware, self.told) = (None, None, None);
+        (self.wanted, self.noise) = (false, false);
         (self.opened, self.last_message) = (io.now, io.now);
     }
 
+    /// The board answers; told again when its firmware is known.
     fn up(&mut self, model: &str, firmware: Option<(u8, u8)>, io: &mut Io<'_>) -> Result<(), String> {
-        if self.serial.is_some() {
+        if let Some(serial) = &self.serial {
+            if self.firmware != firmware {
+                self.firmware = firmware;
+                io.up(serial, io.identity(serial, model, firmware));
+            }
             return Ok(());
         }
         let serial: Arc<str> = io.health.port.as_str().into();
@@ -54,6 +63,7 @@ impl Shown {
         let identity = io.identity(&serial, model, firmware);
         io.up(&serial, identity);
         self.serial = Some(serial);
+        self.firmware = firmware;
         self.wanted = true;
         Ok(())
     }
@@ -234,11 +244,19 @@ impl Driver for Certabo {
     }
 }
 
+/// A board that reports its squares may do so before it answers, and what was asked may be lost: its version is asked
+/// for again after so long …
+const VERSION_AGAIN: Duration = Duration::from_secs(1);
+/// … and so many times in all.
+const VERSION_ASKED: u32 = 5;
+
 /// A Millennium `ChessLink`.
 pub(super) struct Millennium {
     shown: Shown,
     decoder: millennium::Decoder,
     version: Option<(u8, u8)>,
+    /// How often the version was asked for, and when last.
+    version_asked: (u32, Duration),
     last_asked: Duration,
 }
 
@@ -248,8 +266,14 @@ impl Millennium {
             shown: Shown::new(config),
             decoder: millennium::Decoder::new(),
             version: None,
+            version_asked: (0, Duration::ZERO),
             last_asked: Duration::ZERO,
         }
+    }
+
+    fn ask_version(&mut self, io: &mut Io<'_>) {
+        self.version_asked = (self.version_asked.0 + 1, io.now);
+        millennium::Command::Version.encode(&mut io.send);
     }
 
     fn event(&mut self, event: Event<millennium::Message>, io: &mut Io<'_>) -> Result<(), String> {
@@ -276,7 +300,8 @@ impl Driver for Millennium {
         self.decoder = millennium::Decoder::new();
         self.shown.opened(io);
         self.last_asked = io.now;
-        millennium::Command::Version.encode(&mut io.send);
+        (self.version, self.version_asked) = (None, (0, io.now));
+        self.ask_version(io);
     }
 
     fn received(&mut self, bytes: &[u8], io: &mut Io<'_>) -> Result<(), String> {
@@ -296,6 +321,10 @@ impl Driver for Millennium {
         if io.now >= quiet + Duration::from_millis(200) {
             self.last_asked = io.now;
             millennium::Command::Status.encode(&mut io.send);
+        }
+        let (times, when) = self.version_asked;
+        if self.version.is_none() && times < VERSION_ASKED && io.now >= when + VERSION_AGAIN {
+            self.ask_version(io);
         }
         self.shown.tick("Millennium", io)
     }

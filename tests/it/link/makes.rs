@@ -100,25 +100,39 @@ fn a_certabo_set_is_learnt_kept_and_followed() {
     assert_eq!((dump[52], dump[36]), (0, 1));
 }
 
-fn chesslink_status(squares: &str) -> Vec<u8> {
-    let mut text = format!("s{squares}").into_bytes();
-    let check = text.iter().fold(0, |sum, byte| sum ^ byte);
-    text.extend(format!("{check:02X}").into_bytes());
-    text.into_iter()
+/// A message of a `ChessLink`: its check, and the parity of its seven bits in the eighth.
+fn chesslink(text: &str) -> Vec<u8> {
+    let check = text.bytes().fold(0, |sum, byte| sum ^ byte);
+    format!("{text}{check:02X}")
+        .into_bytes()
+        .into_iter()
         .map(|byte: u8| if byte.count_ones().is_multiple_of(2) { byte | 0x80 } else { byte })
         .collect()
 }
 
 #[test]
+fn the_version_of_a_chesslink_that_comes_behind_its_squares_is_told() {
+    let (_folder, path) = place();
+    let start = format!("srnbqkbnrpppppppp{}PPPPPPPPRNBQKBNR", ".".repeat(32));
+    let board = Streamer::plug(&path, chesslink(&start));
+    let mut run = Run::start(vec![port(&path).make(Make::Millennium)]);
+    run.until_up();
+    board.say([chesslink("v0106"), chesslink(&start)].concat());
+    run.until("its firmware", |seen| {
+        matches!(&seen.observation, Observation::Link(LinkEvent::Up(identity)) if identity.firmware == Some((1, 6)))
+    });
+}
+
+#[test]
 fn a_chesslink_is_followed() {
     let (_folder, path) = place();
-    let start = format!("rnbqkbnrpppppppp{}PPPPPPPPRNBQKBNR", ".".repeat(32));
-    let board = Streamer::plug(&path, chesslink_status(&start));
+    let start = format!("srnbqkbnrpppppppp{}PPPPPPPPRNBQKBNR", ".".repeat(32));
+    let board = Streamer::plug(&path, chesslink(&start));
     let mut run = Run::start(vec![port(&path).make(Make::Millennium)]);
     run.until_up();
     assert_eq!(dump_bytes(&run.until_dump()), START);
-    let moved = format!("rnbqkbnrpppppppp{}P{}PPPP.PPPRNBQKBNR", ".".repeat(20), ".".repeat(11));
-    board.say(chesslink_status(&moved));
+    let moved = format!("srnbqkbnrpppppppp{}P{}PPPP.PPPRNBQKBNR", ".".repeat(20), ".".repeat(11));
+    board.say(chesslink(&moved));
     let seen = run.until("put", |seen| {
         matches!(seen.observation, Observation::Square(square, Content::Piece(_)) if square.index() == 36)
     });

@@ -121,7 +121,11 @@ impl Daemon {
             if wanted(&tables) {
                 return tables;
             }
-            assert!(arbiterd::wall::uptime() < give_up, "waited in vain for {what}: {tables:#?}");
+            assert!(
+                arbiterd::wall::uptime() < give_up,
+                "waited in vain for {what}: {tables:#?}; lines: {}",
+                http_get(&self.desk, "/api/v1/links")
+            );
             std::thread::sleep(Duration::from_millis(50));
         }
     }
