@@ -83,6 +83,9 @@ impl Line {
                     }
                 },
                 Stage::Single(_) => self.single_missed = Some(0),
+                // What a board alone was still sending, asked for by a program that is gone, can look like answers
+                // that collide.
+                Stage::Chain(chain) if !chain.has_met_anybody() => self.stage = Stage::Asking(Asking::new()),
                 _ => {}
             }
         }

@@ -104,6 +104,11 @@ impl Chain {
         self.expected.extend(addresses);
     }
 
+    /// Some board has answered as boards on a chain do.
+    pub(super) fn has_met_anybody(&self) -> bool {
+        !self.boards.is_empty() || !self.expected.is_empty()
+    }
+
     fn send(&mut self, question: Question, io: &mut Io<'_>) {
         let Question { address, request, .. } = question;
         io.send.extend(bus::Command { request, address }.encode());

@@ -257,6 +257,15 @@ fn the_mode_of_a_line_is_found_out() {
 }
 
 #[test]
+fn what_a_program_that_is_gone_had_asked_for_makes_no_chain_of_a_board() {
+    let (_folder, path) = place();
+    let late = [&[0x86, 0, 67][..], &START].concat();
+    let _board = Board::plug(&path, Script { late, ..Script::new("01025") });
+    let mut run = Run::start(vec![PortConfig { mode: Mode::Auto, ..port(&path) }]);
+    assert_eq!(run.until_up().last().unwrap().serial.as_deref(), Some("01025"));
+}
+
+#[test]
 fn a_damaged_reply_is_repeated_and_loses_nothing() {
     let (_folder, path) = place();
     let line = ChainOnLine::plug(&path, chain_of(&[300, 1025]));

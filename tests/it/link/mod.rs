@@ -83,6 +83,8 @@ struct Script {
     log: Vec<u8>,
     /// Sent instead of the next dump.
     false_dump: Option<[u8; 64]>,
+    /// Sent at the first byte that comes: a program that is gone had asked for it.
+    late: Vec<u8>,
     mute: bool,
     /// It is no board: answers as a modem would.
     modem: bool,
@@ -99,6 +101,7 @@ impl Script {
             clock: [0, 0, 0, 0, 0, 0, 0x20],
             log: Vec::new(),
             false_dump: None,
+            late: Vec::new(),
             mute: false,
             modem: false,
             queue: Vec::new(),
@@ -151,6 +154,7 @@ impl Board {
                 let mut script = shared.lock().unwrap();
                 for byte in bytes {
                     script.heard.push(byte);
+                    pty.send(&std::mem::take(&mut script.late));
                     let answer = script.answer(byte);
                     pty.send(&answer);
                 }
