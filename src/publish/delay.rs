@@ -111,6 +111,7 @@ fn millis(seconds: u32) -> i64 {
 /// The update as it would be if it happened only now.
 fn shifted(mut update: Update, now: Timestamp) -> Update {
     let by = now.since(update.at);
+    // What did not have to wait stays shared.
     if by == 0 {
         return update;
     }

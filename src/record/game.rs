@@ -62,6 +62,24 @@ pub struct Ply {
 }
 
 impl Ply {
+    /// A move as a text has it: it stands, and no times are known of it.
+    #[must_use]
+    pub fn written(uci: UciMove, san: String, after: Position, source: PlySource) -> Self {
+        Self {
+            uci,
+            san,
+            after,
+            irregular: false,
+            origin: None,
+            state: PlyState::Confirmed,
+            source,
+            made_at: Timestamp::default(),
+            pressed_at: None,
+            clock: ByColor::default(),
+            elapsed: None,
+        }
+    }
+
     /// No legal move from where the ply before led to: PGN cannot say it in one movetext.
     #[must_use]
     pub fn breaks(&self) -> bool {

@@ -1,10 +1,10 @@
 //! A game typed in from a score sheet, in English or Russian notation, and a game written out as one.
 
 use serde::Serialize;
-use shakmaty::{ByColor, Color};
+use shakmaty::Color;
 
 use super::{
-    Game, MoveFault, Ply, PlySource, PlyState, Position, Timestamp,
+    Game, MoveFault, Ply, PlySource, Position,
     moves::{read_move, read_russian_move},
     pgn::{Lexer, Token},
     russian::{from_english, russian_san},
@@ -88,19 +88,7 @@ pub fn read_score(start: &Position, text: &str) -> ScoreRead {
                 return ScoreRead { game, fault: Some(fault) };
             }
         };
-        let ply = Ply {
-            uci: before.uci(m),
-            san: before.san(m),
-            after: before.play(m),
-            irregular: false,
-            origin: None,
-            state: PlyState::Confirmed,
-            source: PlySource::Typed,
-            made_at: Timestamp::default(),
-            pressed_at: None,
-            clock: ByColor::default(),
-            elapsed: None,
-        };
+        let ply = Ply::written(before.uci(m), before.san(m), before.play(m), PlySource::Typed);
         game.plies.push(ply.into());
     }
     ScoreRead { game, fault: None }

@@ -3,7 +3,7 @@
 
 use std::{io::Read as _, str, sync::Arc};
 
-use shakmaty::{ByColor, CastlingMode};
+use shakmaty::CastlingMode;
 
 use super::{
     RawGame,
@@ -16,8 +16,7 @@ use super::{
     tags::{result_from_tag, result_from_text, result_token},
 };
 use crate::record::{
-    Game, GameResult, Ply, PlySource, PlyState, Position, ResultReason, ResultState, Seconds, Tags,
-    Timestamp,
+    Game, GameResult, Ply, PlySource, Position, ResultReason, ResultState, Seconds, Tags,
     moves::{MoveFault, read_move},
 };
 
@@ -319,19 +318,7 @@ impl<'a> GameReader<'a> {
         }
         let uci = position.uci(m);
         *position = position.play(m);
-        self.game.plies.push(Arc::new(Ply {
-            uci,
-            san,
-            after: position.clone(),
-            irregular: false,
-            origin: None,
-            state: PlyState::Confirmed,
-            source: PlySource::Entered,
-            made_at: Timestamp::default(),
-            pressed_at: None,
-            clock: ByColor::default(),
-            elapsed: None,
-        }));
+        self.game.plies.push(Arc::new(Ply::written(uci, san, position.clone(), PlySource::Entered)));
     }
 
     /// Tag and closing result must agree; neither is preferred in silence.

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use shakmaty::{ByColor, uci::UciMove};
+use shakmaty::uci::UciMove;
 
 use super::repair::RepairKind;
-use crate::record::{Game, Ply, PlySource, PlyState, Position, Timestamp};
+use crate::record::{Game, Ply, PlySource, Position};
 
 /// Stands with the first move of a continued segment.
 pub(super) const CONTINUED: &str = "(continued after the illegal move that stood)";
@@ -43,19 +43,8 @@ pub(super) fn join(game: &mut Game, segment: Game) -> Result<RepairKind, Box<Gam
     // The words that the writer put there.
     drop_words(game, &["White played ", "Black played "]);
     let san = irregular_san(&before, uci);
-    game.plies.push(Arc::new(Ply {
-        uci,
-        san: san.clone(),
-        after: segment.start.clone(),
-        irregular: true,
-        origin: None,
-        state: PlyState::Confirmed,
-        source: PlySource::Entered,
-        made_at: Timestamp::default(),
-        pressed_at: None,
-        clock: ByColor::default(),
-        elapsed: None,
-    }));
+    let ply = Ply::written(uci, san.clone(), segment.start.clone(), PlySource::Entered);
+    game.plies.push(Arc::new(Ply { irregular: true, ..ply }));
     append(game, segment, CONTINUED);
     Ok(RepairKind::SegmentsJoined { played: san })
 }
