@@ -21,7 +21,7 @@ use crate::{
     laws::{Code, Events, Profile, Review, mate},
     record::{
         Game, GameResult, Position,
-        pgn::{self, Lexer, RawGame, RefusalKind, Token},
+        pgn::{self, Lexer, RawGame, RefusalKind, Token, needs_chess960},
     },
 };
 
@@ -494,7 +494,6 @@ fn positions(
     chess960: bool,
     out: &mut impl Write,
 ) -> anyhow::Result<u8> {
-    let mode = CastlingMode::from_chess960(chess960);
     let budget = mate::Budget::default();
     let mut code = 0;
     for (number, line) in lines.enumerate() {
@@ -503,6 +502,7 @@ fn positions(
         if fen.is_empty() || fen.starts_with('#') {
             continue;
         }
+        let mode = CastlingMode::from_chess960(chess960 || needs_chess960(fen));
         match mate::report(fen, mode, &budget) {
             Ok(report) => writeln!(out, "{}", serde_json::to_string(&report)?)?,
             Err(error) => {

@@ -24,6 +24,8 @@ use crate::{
 const OPENING: usize = 12;
 /// Readings come once a second and may be a second late. Seconds.
 pub(super) const SKEW: i64 = 3;
+/// What a press may add where no increment is known. Seconds.
+const UNKNOWN: i64 = 60;
 /// A stopped clock is worth a note after so long, and a question about the result after more. Milliseconds.
 const PAUSED: i64 = 5_000;
 const NO_RESULT: i64 = 300_000;
@@ -193,12 +195,14 @@ impl Referee {
         if self.next_period(scene, &deltas) {
             return;
         }
+        // Where nothing is due a wrong setting may add something all the same; that is measured press by press.
         let most = match &self.options.time_control {
             Some(control) => {
                 control.periods().iter().map(|period| i64::from(period.extra.seconds())).max().unwrap_or(0)
             }
-            None => 60,
+            None => 0,
         };
+        let most = if most == 0 { UNKNOWN } else { most };
         // Two presses between two readings, as when one of them was lost on the line.
         let unheard = most > SKEW
             && old.running.is_some()

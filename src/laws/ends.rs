@@ -78,7 +78,12 @@ impl Referee {
             self.settle_to(scene, last - 1);
             self.judge_hands(scene, index, until);
             self.lapse_offer(scene);
-            self.new_turn(game, last - 1);
+            // The press may have come, and only its ply not be settled yet.
+            let before = &game.plies[last - 2];
+            match self.watch.at_press[!before.after.turn()].filter(|press| *press >= before.made_at) {
+                Some(pressed) => self.new_turn_since(scene, last - 1, pressed),
+                None => self.new_turn(game, last - 1),
+            }
         }
         self.cancel(Timer::Settle);
         if let Some(ply) = game.plies.last() {

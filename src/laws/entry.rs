@@ -35,6 +35,7 @@ pub enum TouchRuling {
     /// Announced as adjusting (4.2).
     Adjusted,
     /// The touch counts.
+    #[serde(alias = "upheld")]
     Deliberate,
 }
 

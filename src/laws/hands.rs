@@ -288,6 +288,7 @@ impl Referee {
         let mover = position.turn();
         let released = self.profile.rules.released_ms;
         let castles = touch::castling(played);
+        let two_steps = !position.mode().is_chess960();
         for rest in &reading.rests {
             if rest.piece.color != mover || rest.millis().is_none_or(|millis| millis < released) {
                 continue;
@@ -299,8 +300,14 @@ impl Referee {
             if final_move || castled_king || castles.is_some_and(|(_, rook)| rest.origin == rook) {
                 continue;
             }
-            let legal = position.legal_moves().into_iter().find(|m| {
-                touch::castling(*m).is_none() && m.from() == Some(rest.origin) && m.to() == rest.square
+            let legal = position.legal_moves().into_iter().find(|m| match touch::castling(*m) {
+                None => m.from() == Some(rest.origin) && m.to() == rest.square,
+                // 4.7.2: a king let go two squares away castles.
+                Some((king, rook)) => {
+                    two_steps
+                        && rest.origin == king
+                        && rest.square == super::legality::castled_king(king, rook)
+                }
             });
             let Some(first) = legal else { continue };
             // The promoted pawn's own square is left to the promotion rule.
@@ -339,10 +346,19 @@ fn touch_move(
             && began.is_none_or(|began| handled.lifted <= began)
     };
     let touched: Vec<&Handled> = reading.handled.iter().filter(deliberate).collect();
-    // King and rook: castling, or the king.
-    if let Some((king, _)) = king_then_rook(reading, mover)
+    // King and rook: castling with that rook; where that is not legal, the king.
+    if let Some((king, rook)) = king_then_rook(reading, mover)
         && touched.iter().any(|handled| handled.square == king)
     {
+        if let Some(castle) = castle_with(position, king, rook) {
+            let uci = position.uci(castle).to_string();
+            let ok = played == Some(castle);
+            return (!ok).then(|| {
+                must_move(notice.article("4.4.1"), king)
+                    .squares([king, rook])
+                    .advise(|advice| advice.must_play = Some(uci))
+            });
+        }
         let ok = moved_from.contains(&king) || !touch::can_move(position, king);
         return (!ok).then(|| must_move(notice.article("4.4.3"), king));
     }

@@ -84,15 +84,8 @@ impl Referee {
         self.clear_incomplete(scene);
         self.two_hands_pressed(scene, at, by, index);
         // Touches after the press belong to the opponent's turn.
-        let later: Vec<_> = self
-            .turn
-            .iter()
-            .filter(|turn| turn.ply == index)
-            .flat_map(|turn| turn.touches.iter().filter(|touch| touch.at > at).copied())
-            .collect();
         if scene.game.plies.len() == index + 1 {
-            self.new_turn(scene.game, index + 1);
-            self.turn(scene.game).touches = later;
+            self.new_turn_since(scene, index + 1, at);
         }
         self.persists_after(scene, index + 1);
     }

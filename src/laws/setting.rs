@@ -161,11 +161,17 @@ impl Referee {
             Extra::Bronstein(_) | Extra::Delay(_) => increment.min(ran),
             Extra::None | Extra::Hourglass => 0,
         };
-        if expected == 0 || self.over.is_some() {
+        // Nothing is due: only a reading that has moved since the turn began shows what a press adds.
+        let bare = control.extra(self.watch.completed[side].saturating_sub(1)) == Extra::None;
+        if expected == 0 && (!bare || left == pressed.left) || self.over.is_some() {
             return;
         }
         let gained = i64::from(left) - (i64::from(pressed.left) - ran);
-        let enough = if increment >= 10 { 2 } else { 6 };
+        let enough = match increment {
+            0 => 4,
+            1..10 => 6,
+            _ => 2,
+        };
         let gains = &mut self.watch.gains;
         gains.push((gained, expected));
         if gains.len() > enough {
@@ -179,12 +185,12 @@ impl Referee {
         let due = gains.iter().map(|(_, expected)| *expected as f64).sum::<f64>() / count;
         let spread = gains.iter().map(|(gained, _)| *gained).max().unwrap_or(0)
             - gains.iter().map(|(gained, _)| *gained).min().unwrap_or(0);
-        let tolerance = if increment >= 10 { 2.0 } else { 1.0 };
+        let tolerance = if (1..10).contains(&increment) { 1.0 } else { 2.0 };
         if (seen - due).abs() <= tolerance {
             self.desk.clear(scene, &[Code::IncrementMissing, Code::IncrementWrong]);
             return;
         }
-        if spread > 3 {
+        if spread > 3 || bare && seen < due {
             return; // the readings do not agree with each other: nothing is proved
         }
         let code = if seen.abs() <= tolerance { Code::IncrementMissing } else { Code::IncrementWrong };

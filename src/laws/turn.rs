@@ -2,8 +2,8 @@
 
 use shakmaty::Move;
 
-use super::{referee::Referee, timers::Timer, touch::Touch};
-use crate::record::{Game, Position};
+use super::{desk::Scene, referee::Referee, timers::Timer, touch::Touch};
+use crate::record::{Game, Position, Timestamp};
 
 /// The turn that is being played.
 #[derive(Clone, Debug)]
@@ -29,6 +29,29 @@ impl Referee {
     pub(super) fn new_turn(&mut self, game: &Game, ply: usize) {
         self.turn = Some(Turn { ply, position: game.position_after(ply).clone(), touches: Vec::new() });
         self.cancel(Timer::Touched);
+    }
+
+    /// A new turn in which hands were at work before it was known to have begun: what the turn before
+    /// saw after `pressed` belongs to it.
+    pub(super) fn new_turn_since(&mut self, scene: &Scene<'_>, ply: usize, pressed: Timestamp) {
+        let later: Vec<Touch> = self
+            .turn
+            .iter()
+            .flat_map(|turn| turn.touches.iter().filter(|touch| touch.at > pressed).copied())
+            .collect();
+        self.new_turn(scene.game, ply);
+        let turn = self.turn(scene.game);
+        let mover = turn.position.turn();
+        let first = later
+            .iter()
+            .find(|touch| touch.was.is_some_and(|man| man.color == mover && touch.now != Some(man)))
+            .map(|touch| touch.at);
+        turn.touches = later;
+        if let Some(first) = first
+            && scene.game.plies.len() == ply
+        {
+            self.set_timer(Timer::Touched, first.plus(self.profile.rules.touch_ms).max(scene.at));
+        }
     }
 }
 

@@ -104,6 +104,7 @@ impl Track {
             (None, _) => {
                 if self.ending.seen.take().is_some() && !self.ending.closed {
                     self.ending.hop = None;
+                    self.ending.signalled = None;
                 }
             }
             (Some(now), Some((before, _))) if now == before => {}
@@ -118,6 +119,13 @@ impl Track {
             }
         }
         let _ = out;
+    }
+
+    /// Kings that stand in the centre when a board is looked at for the first time, before anything was
+    /// played, are what the game before left there: no signal until they move.
+    pub(super) fn left_over(&mut self, at: Timestamp, out: &mut Vec<Finding>) {
+        self.watch_kings(at, out);
+        self.ending.signalled = self.ending.seen.map(|(result, _)| result);
     }
 
     /// Serves what is due about the end.

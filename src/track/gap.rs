@@ -90,6 +90,11 @@ impl Gap {
         !self.doubt && std::mem::take(&mut self.told)
     }
 
+    /// What the board shows since it came back is not yet explained.
+    pub(super) fn open(&self) -> bool {
+        self.open_since.is_some()
+    }
+
     /// A person said what was played.
     pub(super) fn forget(&mut self) {
         self.open_since = None;
@@ -123,6 +128,9 @@ impl Track {
             }
         }
         self.eyes.dumping = false;
+        if first && !self.started && self.line.count == 0 {
+            self.left_over(at, out);
+        }
         if back {
             self.last_change = at;
             self.eyes.forget();

@@ -131,7 +131,8 @@ impl Track {
                 self.said.pending = true;
                 out.push(Finding::Pending { what, squares: self.eyes.name(diff, tip.board()) });
             }
-            _ if wrong.count() >= 2 && diff.count() >= 3 && !self.said.undone => {
+            // What changed while nobody looked was not knocked over: the gap tells of it.
+            _ if wrong.count() >= 2 && diff.count() >= 3 && !self.said.undone && !self.gap.open() => {
                 out.push(Finding::Displaced(self.eyes.name(diff, tip.board())));
             }
             _ => {}

@@ -20,7 +20,7 @@ use crate::{
         Update, UpdateBody,
     },
     laws::{Alert, AlertId, DrawAgreement},
-    record::{GameResult, Position, Timestamp},
+    record::{GameResult, Position, Timestamp, pgn::needs_chess960},
     wire::{BoardIdentity, LinkEvent, Observation, Squares, dgt::any::Decoder},
 };
 
@@ -86,7 +86,8 @@ struct Run {
 impl Run {
     fn new(scenario: &Scenario) -> anyhow::Result<Self> {
         let setup = &scenario.setup;
-        let mode = CastlingMode::from_chess960(setup.chess960);
+        let guessed = setup.fen.as_deref().is_some_and(needs_chess960);
+        let mode = CastlingMode::from_chess960(setup.chess960 || guessed);
         let start = match &setup.fen {
             Some(fen) => Position::from_fen(fen, mode).context("setup.fen")?,
             None => Position::default(),

@@ -25,6 +25,7 @@ mod write;
 pub use clock::{ClockTimes, clock_time, clock_times, comment_words};
 pub use encoding::{Decoded, decode};
 pub use lex::{Lexer, Token};
+pub(crate) use read::needs_chess960;
 pub use read::{Games, INPUT_MAX, ReadResult, first_tags, read_all, read_game, read_games};
 pub use repair::{Refusal, RefusalKind, Repair, RepairKind};
 pub use split::{RawGame, Visited, visit};

@@ -457,8 +457,11 @@ pub(crate) fn variant_of(name: &str) -> Option<CastlingMode> {
 }
 
 /// The castling rights name files, or kings and rooks that do not stand at home.
-fn needs_chess960(fen: &str) -> bool {
+pub(crate) fn needs_chess960(fen: &str) -> bool {
     let rights = fen.split_whitespace().nth(2).unwrap_or("-");
+    if rights == "-" {
+        return false;
+    }
     if rights.bytes().any(|byte| matches!(byte, b'a'..=b'h' | b'A'..=b'H')) {
         return true;
     }

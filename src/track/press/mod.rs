@@ -254,7 +254,8 @@ impl Track {
         out: &mut Vec<Finding>,
     ) {
         let Some(press) = self.presses.waiting.front() else { return };
-        if at.since(press.at) >= SCAN
+        // A scan after the last change whatever that hand did has been seen.
+        if at.since(self.last_change) >= SCAN
             && lifted == Some(!self.mover())
             && matches!(self.target(press), Target::Unexplained)
             && self.last_change <= press.at
