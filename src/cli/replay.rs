@@ -84,10 +84,17 @@ fn scenarios(path: &Path, out: &mut impl Write) -> anyhow::Result<u8> {
             continue;
         }
         match scenario::run(text.trim()) {
-            Ok(outcome) => writeln!(out, "{outcome}")?,
+            Ok(outcome) => {
+                for what in outcome["unheard"].as_array().into_iter().flatten() {
+                    eprintln!("arbiterd: {} line {number}: not understood: {what}", path.display());
+                }
+                writeln!(out, "{outcome}")?;
+            }
             Err(error) => {
                 eprintln!("arbiterd: {} line {number}: {error:#}", path.display());
-                writeln!(out, "{}", json!({"line": number, "error": format!("{error:#}")}))?;
+                let id =
+                    serde_json::from_str::<Value>(text.trim()).ok().and_then(|line| line.get("id").cloned());
+                writeln!(out, "{}", json!({"id": id, "line": number, "error": format!("{error:#}")}))?;
                 code = 2;
             }
         }

@@ -265,10 +265,21 @@ impl Referee {
         let mut scene = Scene { at, game, out };
         self.begin(&mut scene);
         if reading.percent > LOW || reading.charging {
-            self.desk.clear(&mut scene, &[Code::BatteryLow]);
-        } else if self.desk.live(Code::BatteryLow).is_none() {
+            self.desk.clear_key(&mut scene, Code::BatteryLow, "");
+        } else if !self.desk.live_key(Code::BatteryLow, "") {
             let percent = u32::from(reading.percent);
             self.raise(&mut scene, Notice::new(Code::BatteryLow).arg("percent", percent));
+        }
+    }
+
+    /// The clock shows the sign of a low battery, or no longer (6.10.1).
+    pub fn clock_battery(&mut self, at: Timestamp, low: bool, game: &Game, out: &mut Vec<Ruling>) {
+        let mut scene = Scene { at, game, out };
+        self.begin(&mut scene);
+        if low {
+            self.raise(&mut scene, Notice::new(Code::BatteryLow).variant("clock").key("clock"));
+        } else {
+            self.desk.clear_key(&mut scene, Code::BatteryLow, "clock");
         }
     }
 

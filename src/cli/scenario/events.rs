@@ -3,13 +3,13 @@
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
-use shakmaty::{CastlingMode, Color, Square, san::SanPlus, uci::UciMove};
+use shakmaty::{CastlingMode, Color, Move, Square, uci::UciMove};
 
 use super::{Outcome, Run, TABLE, letter};
 use crate::{
     hall::{Command, Hall, InputBody, TableId, TableSetup, UpdateBody},
     laws::{Code, Entry},
-    record::{GameResult, Position, Timestamp, pgn},
+    record::{GameResult, Position, Timestamp, pgn, read_move},
     wire::{BoardIdentity, BoardSquare, ClockSide, ClockState, Content, LinkEvent, Observation, Squares},
 };
 
@@ -50,20 +50,40 @@ impl Run {
                     };
                     self.observe(at, Observation::Link(event));
                 }
-                "arbiter" => {
-                    let entry: Entry = serde_json::from_value(value.clone()).context("`arbiter`")?;
-                    self.command(at, Command::Entry { table: TABLE, entry });
-                }
+                "arbiter" => self.arbiter(at, value),
                 "operator" => self.operator(at, value)?,
                 "pgn" => self.pgn(value.as_str().context("`pgn`: expected text")?.as_bytes()),
                 "pgn_hex" => self.pgn(&hex(value.as_str().context("`pgn_hex`: expected hex")?)?),
                 "san" => self.san(value.as_str().context("`san`: expected a move")?),
                 "uci_in" => self.uci(value)?,
                 "ws" => self.client(at),
-                other => bail!("`{other}` is no event"),
+                other => self.unheard(format!("`{other}` is no event")),
             }
         }
         Ok(())
+    }
+
+    /// What nobody here understands is said, and the rest of the scenario played.
+    fn unheard(&mut self, what: String) {
+        self.outcome.unheard.push(what);
+    }
+
+    /// An entry at the desk. One of a kind that is not known is kept as the desk would: as a note for the log.
+    fn arbiter(&mut self, at: Timestamp, value: &Value) {
+        let mut form = value.clone();
+        let answers = matches!(form["act"].as_str(), Some("draw-accept" | "draw-reject"));
+        if answers && form["side"].is_null() {
+            // Only the one to whom it was made can answer an offer.
+            form["side"] = self.offered.map_or(Value::Null, |side| json!(letter(!side)));
+        }
+        let entry = serde_json::from_value(form).unwrap_or_else(|error| {
+            self.unheard(format!("`arbiter`: {error}"));
+            Entry::Incident { note: value.to_string() }
+        });
+        if let Entry::DrawOffer { side } = &entry {
+            self.offered = Some(*side);
+        }
+        self.command(at, Command::Entry { table: TABLE, entry });
     }
 
     fn clock(&mut self, at: Timestamp, value: &Value) -> anyhow::Result<()> {
@@ -148,9 +168,10 @@ impl Run {
                 _ => {
                     let mut command = order.clone();
                     command.entry("do").or_insert(json!(what));
-                    let command: Command =
-                        serde_json::from_value(Value::Object(command)).context("`operator`")?;
-                    self.command(at, command);
+                    match serde_json::from_value(Value::Object(command)) {
+                        Ok(command) => self.command(at, command),
+                        Err(error) => self.unheard(format!("`operator`: {error}")),
+                    }
                     break;
                 }
             }
@@ -169,18 +190,28 @@ impl Run {
         Ok(())
     }
 
-    fn san(&mut self, text: &str) {
-        let position = self.hall.game(TABLE).map_or(self.start.clone(), |game| game.position().clone());
-        let found = position
-            .chess()
-            .zip(text.parse::<SanPlus>().ok())
-            .and_then(|(chess, san)| san.san.to_move(chess).ok());
-        match found {
-            Some(m) => self.typed.get_or_insert_default().push(position.uci(m).to_string()),
-            None => self.outcome.notes.push(json!({
+    /// Where the next typed move is played.
+    fn typed_at(&self) -> Position {
+        let game = || self.hall.game(TABLE).map_or(self.start.clone(), |game| game.position().clone());
+        self.typed_at.clone().unwrap_or_else(game)
+    }
+
+    fn typed(&mut self, position: &Position, found: Option<Move>) {
+        let typed = self.typed.get_or_insert_default();
+        if let Some(m) = found {
+            typed.push(position.uci(m).to_string());
+            self.typed_at = Some(position.play(m));
+        } else {
+            self.outcome.notes.push(json!({
                 "code": Code::PgnIllegalMove.word(), "side": letter(position.turn()), "certainty": "certain", "t": 0,
-            })),
+            }));
         }
+    }
+
+    fn san(&mut self, text: &str) {
+        let position = self.typed_at();
+        let found = read_move(&position, text).ok().map(|(m, _)| m);
+        self.typed(&position, found);
     }
 
     /// A move in either form of castling; it leaves in the one form (interfaces, "The stream").
@@ -190,12 +221,14 @@ impl Run {
             Value::Array(_) => serde_json::from_value(value.clone())?,
             _ => bail!("`uci_in`: expected a move or a list of moves"),
         };
-        let mut position = self.start.clone();
         for text in texts {
             let uci: UciMove = text.parse().ok().context("`uci_in`: expected UCI such as e1g1")?;
-            let m = position.find_uci(uci).with_context(|| format!("`uci_in`: {text} is not legal here"))?;
-            self.typed.get_or_insert_default().push(position.uci(m).to_string());
-            position = position.play(m);
+            let position = self.typed_at();
+            let found = position.find_uci(uci);
+            self.typed(&position, found);
+            if found.is_none() {
+                break;
+            }
         }
         Ok(())
     }

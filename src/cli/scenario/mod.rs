@@ -55,6 +55,8 @@ struct Outcome {
     answers: Vec<Value>,
     updates: Vec<(i64, Update)>,
     extra: Map<String, Value>,
+    /// Words of the scenario that nobody here understood.
+    unheard: Vec<String>,
 }
 
 /// Runs one scenario and gives the line that is printed for it.
@@ -78,7 +80,11 @@ struct Run {
     outcome: Outcome,
     /// The game that came as PGN instead of from a board.
     typed: Option<Vec<String>>,
+    /// Where it stands.
+    typed_at: Option<Position>,
     typed_result: Option<GameResult>,
+    /// Who offered a draw last.
+    offered: Option<Color>,
     pgn: Vec<u8>,
     public_delay_ms: i64,
 }
@@ -109,7 +115,9 @@ impl Run {
             start: start.clone(),
             outcome: Outcome::default(),
             typed: None,
+            typed_at: None,
             typed_result: None,
+            offered: None,
             pgn: Vec::new(),
             public_delay_ms: i64::from(setup.delay_seconds.unwrap_or(PUBLIC_DELAY_SECONDS)) * 1000,
         };

@@ -74,6 +74,9 @@ impl Run {
             line["pending"] = json!(first);
             line["then"] = json!(then);
         }
+        if !self.outcome.unheard.is_empty() {
+            line["unheard"] = json!(self.outcome.unheard);
+        }
         for (key, value) in self.outcome.extra {
             line[key] = value;
         }

@@ -71,6 +71,10 @@ impl Table {
         }
         let was = self.running();
         let first = !self.info.link.clock;
+        let low = |state: &ClockState| matches!(state, ClockState::Reading(reading) if reading.battery_low);
+        if low(&state) != self.clock.as_ref().is_some_and(low) {
+            self.rule(at, |referee, game, out| referee.clock_battery(at, low(&state), game, out));
+        }
         self.clock = Some(state);
         self.info.link.clock = true;
         if first {
