@@ -1,24 +1,23 @@
 //! The search for the lines of plies that the readings bear out, from a position whose plies are
 //! known on.
 //!
-//! A ply's man was read off its square, and then: on the other; or the other was covered there before
-//! the scan came round; or it went on, or was taken in passing, within one scan. A line is judged
-//! whole (`tally`): all beginnings of one length are compared, and the cleanest of each kind go on; the
-//! cheapest lines are kept, so that one can see how much worse the next best story is.
+//! What a beginning may go on with is found in `candidates`. A line is judged whole (`tally`): all beginnings
+//! of one length are compared, and the cleanest of each kind go on; the cheapest lines are kept, so that one
+//! can see how much worse the next best story is.
 
 use std::collections::VecDeque;
 
-use shakmaty::{Bitboard, Move, Piece, Role, Square, attacks};
+use shakmaty::Move;
 
 use super::{
     account::puts,
-    align::{COVERED, PASSED},
+    candidates::{Candidate, Candidates},
     doubt::Doubt,
-    ledger::{Ledger, PLY, STALE, Tried},
+    ledger::{Ledger, PLY, Tried},
     moves::origin,
     rivals::variations,
-    sheet::{Ply, Sheet},
-    tally::{Judged, Tally},
+    sheet::{Longer, Ply, Sheet, Sheets},
+    tally::{Judged, Tally, Tip},
 };
 use crate::record::{Position, Timestamp};
 
@@ -36,16 +35,10 @@ const OF_ONE_FOUND: usize = 3;
 const KEPT: usize = 12;
 /// What was read so much earlier than a ply can have been made may still follow it, in ms.
 const SLACK: i64 = 80;
-/// Two plies are not made closer together, in ms.
-const SPACING: i64 = 80;
-/// The next hand takes a man so long after he stood, in a hurry, in ms.
-const TAKEN: i64 = 200;
 /// Readings that cost no more than this beside their plies leave no room for another story.
 const PLAINLY: u32 = 4;
 /// A ply's man was read where it went if that was so near to the ply's time, in ms.
 const READ_NEAR: i64 = 400;
-/// Arrivals of one man on one square that are tried.
-const ARRIVALS: usize = 3;
 
 /// A line and what it costs.
 #[derive(Clone, Debug)]
@@ -108,7 +101,7 @@ impl<'a, 'b> Weighing<'a, 'b> {
     }
 
     fn judged(&self) -> Judged<'_> {
-        let tip = self.line.last().map_or(self.root, |last| &last.after);
+        let tip = Tip::of(self.line.last().map_or(self.root, |last| &last.after));
         Judged { sheet: &self.sheet, plies: &self.plies, tip }
     }
 
@@ -136,10 +129,10 @@ impl<'a, 'b> Weighing<'a, 'b> {
         let ledger = self.tally.ledger;
         let mut search = Search {
             ledger,
-            landed: ledger.landed(),
             root: self.root,
             known: &self.line[..known],
             nodes: Vec::with_capacity(256),
+            grown: Vec::with_capacity(64),
             stories: Stories::default(),
             decide,
             margin,
@@ -157,11 +150,11 @@ impl<'a, 'b> Weighing<'a, 'b> {
 
 struct Search<'a, 'b> {
     ledger: &'a Ledger<'b>,
-    landed: Bitboard,
     root: &'a Position,
     /// The plies that stand.
     known: &'a [Tried],
     nodes: Vec<Node>,
+    grown: Vec<Grown>,
     stories: Stories,
     decide: usize,
     margin: u32,
@@ -169,23 +162,12 @@ struct Search<'a, 'b> {
     found: Vec<Vec<u64>>,
 }
 
-/// A move that was read to be made.
-struct Candidate {
-    m: Move,
-    /// When it was read by.
-    read: Timestamp,
-    /// When it can have stood at the earliest.
-    cursor: Timestamp,
-    /// What it costs that its man was not read where it stood.
-    unread: u32,
-}
-
 /// The beginning of a line.
 struct Node {
-    /// The node before, and its ply; `None` for the known plies.
+    /// The beginning that it goes on from, by its place in [`Search::grown`], and the ply; `None` for the
+    /// known plies.
     last: Option<(u32, Ply)>,
-    after: Position,
-    sheet: Sheet,
+    longer: Longer,
     cursor: Timestamp,
     /// What its plies cost whose men were not read, and of which no square tells.
     unread: u32,
@@ -196,13 +178,25 @@ struct Node {
     follows: Option<u8>,
 }
 
+/// A beginning that goes on.
+struct Grown {
+    /// Its place in [`Search::nodes`].
+    node: u32,
+    after: Position,
+    sheet: Sheet,
+}
+
 impl Search<'_, '_> {
     /// All beginnings of one length, then those one ply longer: the cleanest of each kind go on.
     fn run(&mut self, tally: &mut Tally<'_, '_>, sheet: Sheet, cursor: Timestamp) {
         let known = self.known.len();
         let kind = Kind { plies: known.min(self.decide), sum: 0 };
         let after = self.known.last().map_or(self.root, |last| &last.after).clone();
-        self.nodes.push(Node { last: None, after, sheet, cursor, unread: 0, kind, moves: 0, follows: None });
+        let longer = Longer::default();
+        self.nodes.push(Node { last: None, longer, cursor, unread: 0, kind, moves: 0, follows: None });
+        let mut scratch = sheet.clone();
+        self.grown.push(Grown { node: 0, after, sheet });
+        let candidates = Candidates::new(self.ledger);
         let mut layer = 0..1;
         let of_a_kind = if self.decide > known { OF_A_KIND } else { OF_ANY_KIND };
         let mut plies: Vec<Ply> = Vec::with_capacity(DEPTH + 2);
@@ -215,13 +209,29 @@ impl Search<'_, '_> {
             // What each beginning costs beside its plies.
             ranked.clear();
             let cost_of_plies = PLY * length as u32;
+            let mut from = None;
             for index in layer {
-                self.plies(index, &mut plies);
                 let node = &self.nodes[index];
+                let before = node.last.map_or(0, |(before, _)| before);
+                let grown = &self.grown[before as usize];
+                if from != Some(before) {
+                    from = Some(before);
+                    self.plies(grown.node as usize, &mut plies);
+                }
+                let mut tip = Tip::of(&grown.after);
+                if let Some((_, ply)) = node.last {
+                    tip = tip.after(ply);
+                    plies.push(ply);
+                }
+                scratch.clone_from(&grown.sheet);
+                tally.sheets.grow(&mut scratch, node.longer);
                 let limit = self.limit(length, node.kind);
                 let most = limit.saturating_add(cost_of_plies).saturating_sub(node.unread);
-                let judged = Judged { sheet: &node.sheet, plies: &plies, tip: &node.after };
+                let judged = Judged { sheet: &scratch, plies: &plies, tip };
                 let (least, cost) = tally.both(node.cursor.plus(-SLACK), judged, most);
+                if node.last.is_some() {
+                    plies.pop();
+                }
                 let key = node.unread + least - cost_of_plies.min(least);
                 if let Some(cost) = cost {
                     self.keep_node(index, cost);
@@ -261,21 +271,24 @@ impl Search<'_, '_> {
                     going += 1;
                 }
                 gone.push(node.moves);
-                self.candidates(&node.after, node.cursor, &mut found);
+                let before = self.grow(index, &tally.sheets);
+                let node = &self.nodes[index];
+                let grown = &self.grown[before];
+                candidates.find(&grown.after, node.cursor, &mut found);
+                let by = grown.after.turn();
                 for Candidate { m, read, cursor, unread } in found.drain(..) {
-                    let node = &self.nodes[index];
                     if key + unread > limit {
                         continue;
                     }
-                    let ply = Ply { m, at: read, by: node.after.turn() };
-                    let after = node.after.play(m);
-                    let sheet = tally.sheets.extend(&node.sheet, length, ply, &after);
+                    let node = &self.nodes[index];
+                    let ply = Ply { m, at: read, by };
+                    let longer = tally.sheets.extend(&grown.sheet, length, ply);
                     let unread = node.unread + unread;
                     let kind = node.kind.longer(length, self.decide, m);
                     let moves = add(node.moves, m);
                     let follows = self.follows(length - known, node.follows, moves);
-                    let last = Some((index as u32, ply));
-                    self.nodes.push(Node { last, after, sheet, cursor, unread, kind, moves, follows });
+                    let last = Some((before as u32, ply));
+                    self.nodes.push(Node { last, longer, cursor, unread, kind, moves, follows });
                 }
             }
             if first == self.nodes.len() {
@@ -293,33 +306,50 @@ impl Search<'_, '_> {
         begins.or(before.filter(|story| self.found[usize::from(*story)].len() <= ply))
     }
 
+    /// A beginning goes on: its place among those that do.
+    fn grow(&mut self, index: usize, sheets: &Sheets<'_, '_>) -> usize {
+        let node = &self.nodes[index];
+        let Some((before, ply)) = node.last else { return 0 };
+        let before = &self.grown[before as usize];
+        let mut sheet = before.sheet.clone();
+        sheets.grow(&mut sheet, node.longer);
+        let after = before.after.play(ply.m);
+        self.grown.push(Grown { node: index as u32, after, sheet });
+        self.grown.len() - 1
+    }
+
     /// The plies from the root to a node.
     fn plies(&self, index: usize, plies: &mut Vec<Ply>) {
         plies.clear();
         let mut at = index;
         while let Some((before, ply)) = self.nodes[at].last {
             plies.push(ply);
-            at = before as usize;
+            at = self.grown[before as usize].node as usize;
         }
         plies.extend(self.known.iter().rev().map(Ply::from));
         plies.reverse();
     }
 
+    /// Keeps the line of a node as a story, if it is one.
     fn keep_node(&mut self, index: usize, cost: u32) {
-        let nodes = std::mem::take(&mut self.nodes);
+        let (nodes, grown) = (std::mem::take(&mut self.nodes), std::mem::take(&mut self.grown));
         let known = self.known;
         self.keep(nodes[index].kind, cost, || {
             let mut line: Vec<Tried> = Vec::with_capacity(known.len() + 8);
-            let mut at = index;
-            while let Some((before, ply)) = nodes[at].last {
-                line.push(Tried { m: ply.m, after: nodes[at].after.clone(), at: ply.at });
-                at = before as usize;
+            let mut at = &nodes[index];
+            let mut after: Option<&Position> = None;
+            while let Some((before, ply)) = at.last {
+                let before = &grown[before as usize];
+                let after = after.replace(&before.after).cloned();
+                let after = after.unwrap_or_else(|| before.after.play(ply.m));
+                line.push(Tried { m: ply.m, after, at: ply.at });
+                at = &nodes[before.node as usize];
             }
             line.extend(known.iter().rev().cloned());
             line.reverse();
             line
         });
-        self.nodes = nodes;
+        (self.nodes, self.grown) = (nodes, grown);
     }
 
     /// What the best story, and the line as it is, could be otherwise.
@@ -336,7 +366,7 @@ impl Search<'_, '_> {
         for other in variations(self.root, &best.line, known, self.decide, unread) {
             let sheet = tally.sheets.whole(bare, &other);
             let plies: Vec<Ply> = other.iter().map(Ply::from).collect();
-            let tip = other.last().map_or(self.root, |last| &last.after);
+            let tip = Tip::of(other.last().map_or(self.root, |last| &last.after));
             let cost = tally.cost(Judged { sheet: &sheet, plies: &plies, tip });
             self.keep(kind(known, self.decide, &other), cost, || other.clone());
         }
@@ -378,139 +408,6 @@ impl Search<'_, '_> {
             all.insert(place, Story { line: line(), cost, kind });
         }
     }
-
-    /// Moves that were read to be made, not before `cursor`.
-    fn candidates(&self, position: &Position, cursor: Timestamp, found: &mut Vec<Candidate>) {
-        let turn = position.turn();
-        let board = position.board();
-        let next = cursor.plus(SPACING);
-        let left = self.ledger.left(board);
-        for m in position.legal_moves() {
-            let from = origin(m);
-            if !left.contains(from) {
-                continue;
-            }
-            if m.is_castle() {
-                let mut at: Option<Timestamp> = None;
-                let whole = puts(m, turn).all(|(square, piece)| {
-                    let seen = self.arrivals(square, piece, cursor).next();
-                    at = at.max(seen);
-                    seen.is_some()
-                });
-                if let Some(at) = at.filter(|_| whole) {
-                    found.push(Candidate { m, read: at, cursor: next.max(at.plus(-STALE)), unread: 0 });
-                }
-                continue;
-            }
-            let Some((to, piece)) = puts(m, turn).next() else { continue };
-            let mut read = false;
-            if self.landed.contains(to) {
-                for at in self.arrivals(to, piece, cursor).take(ARRIVALS) {
-                    found.push(Candidate { m, read: at, cursor: next.max(at.plus(-STALE)), unread: 0 });
-                    read = true;
-                }
-            }
-            let lifted = board.piece_at(from).and_then(|man| self.gone_at(from, man, cursor));
-            let cursor_after = lifted.map_or(next, |lifted| next.max(lifted.plus(SPACING - STALE)));
-            if self.landed.contains(to) {
-                // Another man stands there already.
-                let covered = self
-                    .ledger
-                    .arrivals(to)
-                    .find(|seen| seen.piece != piece && possible(seen.at, seen.dumped, cursor_after));
-                if let Some(covered) = covered {
-                    let read = covered.at.min(cursor_after.plus(STALE + TAKEN));
-                    found.push(Candidate { m, read, cursor: cursor_after, unread: 0 });
-                    continue;
-                }
-            }
-            if let Some(lifted) = lifted.filter(|_| !read && self.ledger.brisk)
-                && let Some((read, unread)) = self.went_on(position, m, piece, lifted, cursor_after)
-            {
-                let read = read.min(cursor_after.plus(STALE));
-                found.push(Candidate { m, read, cursor: cursor_after, unread });
-            }
-        }
-    }
-
-    /// The man is not read where this move takes it: it may have gone on from there, or been taken in
-    /// passing, or by one like the man it took. When that was read, and what it costs.
-    fn went_on(
-        &self,
-        position: &Position,
-        m: Move,
-        piece: Piece,
-        left: Timestamp,
-        cursor: Timestamp,
-    ) -> Option<(Timestamp, u32)> {
-        let (from, to) = (origin(m), m.to());
-        if piece.role == Role::Pawn && from.distance(to) == 2 {
-            // Taken in passing.
-            let passed = Square::from_coords(to.file(), attacks::between(from, to).first()?.rank());
-            let taker = Piece { color: !piece.color, role: Role::Pawn };
-            if let Some(at) = self.arrivals(passed, taker, cursor).next() {
-                return Some((at, COVERED + 2));
-            }
-        }
-        if let Some(victim) = position.board().piece_at(to)
-            && self.ledger.reads(to) == Some(victim)
-            && !self.landed.contains(to)
-        {
-            // Taken by one like the man it took, within a scan.
-            let occupied = position.board().occupied() | Bitboard::from(to);
-            let takers = attackers(to, victim, occupied) & position.board().by_piece(victim);
-            let taken = takers.into_iter().find_map(|square| self.gone_at(square, victim, cursor));
-            return taken.map(|at| (at.max(left), 2 * COVERED));
-        }
-        // It went on: it is read elsewhere next.
-        if m.is_promotion() {
-            return None;
-        }
-        let on = attacks::attacks(to, piece, position.board().occupied() ^ Bitboard::from(from));
-        let on = if piece.role == Role::Pawn { on | pawn_pushes(to, piece) } else { on };
-        let next = (on & self.landed).into_iter().filter(|square| *square != to);
-        let read =
-            next.filter_map(|square| self.arrivals(square, piece, cursor.plus(SPACING)).next()).min()?;
-        Some((read, PASSED))
-    }
-
-    /// When the man was read to be off its square, after `cursor`.
-    fn gone_at(&self, square: Square, man: Piece, cursor: Timestamp) -> Option<Timestamp> {
-        let lane = self.ledger.lane(square)?;
-        let mut was = lane.first;
-        let mut gone = None;
-        for reading in &lane.readings {
-            if was == Some(man) && reading.content != was && possible(reading.at, reading.dumped, cursor) {
-                gone = gone.or(Some(reading.at));
-            }
-            was = reading.content;
-        }
-        gone
-    }
-
-    fn arrivals(&self, square: Square, piece: Piece, cursor: Timestamp) -> impl Iterator<Item = Timestamp> {
-        self.ledger
-            .arrivals(square)
-            .filter(move |seen| seen.piece == piece && possible(seen.at, seen.dumped, cursor))
-            .map(|seen| seen.at)
-    }
-}
-
-/// What was read then can have been made after `cursor`, by and large.
-fn possible(at: Timestamp, dumped: bool, cursor: Timestamp) -> bool {
-    dumped || at.plus(60) >= cursor
-}
-
-/// Squares from which a man like this attacks the square.
-fn attackers(square: Square, man: Piece, occupied: Bitboard) -> Bitboard {
-    let back = if man.role == Role::Pawn { Piece { color: !man.color, ..man } } else { man };
-    attacks::attacks(square, back, occupied)
-}
-
-/// Where a pawn may be pushed to.
-fn pawn_pushes(square: Square, pawn: Piece) -> Bitboard {
-    let step = pawn.color.fold_wb(8, -8);
-    square.offset(step).into_iter().collect()
 }
 
 impl Kind {

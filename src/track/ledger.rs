@@ -3,7 +3,7 @@
 //! It only keeps them at hand. How a square's readings fit what a line puts there is in `align`, what
 //! a whole line costs in `tally`. Costs are in quarters of a natural logarithm of odds, roughly.
 
-use shakmaty::{Bitboard, Board, Color, Move, Piece, Square};
+use shakmaty::{Bitboard, Board, Color, Move, Piece, Role, Square};
 
 use super::{
     align::READINGS,
@@ -85,6 +85,10 @@ pub(super) struct Ledger<'a> {
     changed: Bitboard,
     /// The one content of each other square.
     held: Board,
+    /// Squares on which a man was read to arrive …
+    landed: Bitboard,
+    /// … and by what kind of man, its place being [`kind`].
+    landed_by: [Bitboard; 16],
     pub(super) presses: Vec<Pressed>,
     /// Plies from the root that are pressed already.
     pub(super) pressed: usize,
@@ -137,10 +141,29 @@ impl<'a> Ledger<'a> {
             }
         }
         lanes.sort_unstable_by_key(|lane| lane.square);
+        let (mut landed, mut landed_by) = (Bitboard::EMPTY, [Bitboard::EMPTY; 16]);
         for (index, lane) in lanes.iter().enumerate() {
             lane_of[usize::from(lane.square)] = index as u8;
+            for piece in lane.readings.iter().filter_map(|reading| reading.content) {
+                landed.add(lane.square);
+                landed_by[kind(piece.color, piece.role)].add(lane.square);
+            }
         }
-        Self { eyes, now, lanes, lane_of, read, changed, held, presses, pressed, clock, brisk }
+        Self {
+            eyes,
+            now,
+            lanes,
+            lane_of,
+            read,
+            changed,
+            held,
+            landed,
+            landed_by,
+            presses,
+            pressed,
+            clock,
+            brisk,
+        }
     }
 
     /// The lanes of these squares, in their order.
@@ -172,14 +195,23 @@ impl<'a> Ledger<'a> {
 
     /// Squares on which a man was read to arrive.
     pub(super) fn landed(&self) -> Bitboard {
-        let landed = |lane: &&Lane| lane.readings.iter().any(|reading| reading.content.is_some());
-        self.lanes.iter().filter(landed).map(|lane| lane.square).collect()
+        self.landed
+    }
+
+    /// Squares on which this man, or one like it, was read to arrive.
+    pub(super) fn landed_by(&self, man: Piece) -> Bitboard {
+        self.landed_by[kind(man.color, man.role)]
     }
 
     /// Squares off which their men were read, or whose reading tells nothing.
     pub(super) fn left(&self, board: &Board) -> Bitboard {
         self.changed | differing(&self.held, board) | self.eyes.blind() & !self.read
     }
+}
+
+/// The place of a kind of men, below 16.
+pub(super) fn kind(color: Color, role: Role) -> usize {
+    usize::from(color.is_white()) * 8 + role as usize
 }
 
 /// What it costs that something is possible only from then on, and was so at `at`.

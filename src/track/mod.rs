@@ -73,6 +73,7 @@
 mod account;
 mod align;
 mod bridge;
+mod candidates;
 mod correct;
 mod doubt;
 mod ending;
@@ -86,6 +87,7 @@ mod lattice;
 mod ledger;
 mod line;
 mod memory;
+mod movable;
 mod moves;
 mod press;
 mod rivals;

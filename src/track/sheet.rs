@@ -4,12 +4,12 @@
 //! and moments share it with its alignment, so a beginning one ply longer aligns at most the squares
 //! that this ply touches. What the alignments cost together is for `tally`.
 
-use shakmaty::{Bitboard, Color, Move, Square};
+use shakmaty::{Bitboard, CastlingSide, Color, Move, Piece, Role, Square};
 
 use super::{
     align::{Aligned, Brought, CONTENTS, align},
     ledger::{Ledger, Tried},
-    moves::squares,
+    moves::{arriving, squares},
 };
 use crate::record::{Position, Timestamp};
 
@@ -20,6 +20,9 @@ const NONE: u16 = u16::MAX;
 const LEFT: usize = 8_192;
 /// Histories after which a search ends: a bound on its time and memory, a few ms and MB.
 const MOST: usize = NONE as usize - LEFT;
+
+/// Squares that a ply touches at the most: castling.
+const TOUCHED: usize = 4;
 
 /// A ply of a line, without the position that it leads to.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +52,43 @@ pub(super) struct Sheet {
     pub(super) costly: Bitboard,
     /// Squares on which a man was read that the line never puts there.
     pub(super) strays: Bitboard,
+}
+
+/// The histories that a ply gives the squares that it touches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Longer {
+    all: [(Square, u16); TOUCHED],
+    count: u8,
+}
+
+impl Default for Longer {
+    fn default() -> Self {
+        Self { all: [(Square::A1, NONE); TOUCHED], count: 0 }
+    }
+}
+
+impl Longer {
+    /// The squares that change, in their order.
+    pub(super) fn changed(self) -> impl Iterator<Item = (Square, u16)> {
+        self.all.into_iter().take(usize::from(self.count))
+    }
+}
+
+/// What a ply leaves on a square that it touches.
+fn left_on(square: Square, ply: Ply) -> Option<Piece> {
+    let piece = |role: Role| Some(role.of(ply.by));
+    match ply.m {
+        Move::Castle { king, rook } => {
+            let side = CastlingSide::from_king_side(king < rook);
+            match square {
+                _ if square == side.king_to(ply.by) => piece(Role::King),
+                _ if square == side.rook_to(ply.by) => piece(Role::Rook),
+                _ => None,
+            }
+        }
+        m if m.to() == square => arriving(m).and_then(piece),
+        _ => None,
+    }
 }
 
 /// What a line puts on one square, up to its last content.
@@ -94,20 +134,29 @@ impl<'a, 'b> Sheets<'a, 'b> {
         self.all.len() >= MOST
     }
 
-    /// The sheet of a line that is one ply longer: number `index`, which leads to `after`.
-    pub(super) fn extend(&mut self, sheet: &Sheet, index: usize, ply: Ply, after: &Position) -> Sheet {
-        let mut sheet = sheet.clone();
+    /// What a ply more, number `index` of the line, changes of its sheet.
+    pub(super) fn extend(&mut self, sheet: &Sheet, index: usize, ply: Ply) -> Longer {
+        let mut longer = Longer::default();
         for square in squares(ply.m, ply.by) & !self.ledger.eyes.blind() {
             let before = match sheet.of[usize::from(square)] {
                 NONE => self.bare(square),
                 known => known,
             };
-            let content = after.board().piece_at(square);
+            let content = left_on(square, ply);
             let brought = Brought { content, ply: index as u8, m: Some(ply.m), at: ply.at };
             let history = self.longer(square, before, brought);
-            self.put(&mut sheet, square, history);
+            let place = usize::from(longer.count);
+            longer.all[place] = (square, history);
+            longer.count += 1;
         }
-        sheet
+        longer
+    }
+
+    /// Makes the sheet that of the line one ply longer.
+    pub(super) fn grow(&self, sheet: &mut Sheet, longer: Longer) {
+        for (square, history) in longer.changed() {
+            self.put(sheet, square, history);
+        }
     }
 
     fn put(&self, sheet: &mut Sheet, square: Square, history: u16) {
@@ -121,10 +170,12 @@ impl<'a, 'b> Sheets<'a, 'b> {
 
     /// The sheet of a whole line.
     pub(super) fn whole(&mut self, bare: &Sheet, line: &[Tried]) -> Sheet {
-        let plies = line.iter().enumerate();
-        plies.fold(bare.clone(), |sheet, (index, tried)| {
-            self.extend(&sheet, index, tried.into(), &tried.after)
-        })
+        let mut sheet = bare.clone();
+        for (index, tried) in line.iter().enumerate() {
+            let longer = self.extend(&sheet, index, tried.into());
+            self.grow(&mut sheet, longer);
+        }
+        sheet
     }
 
     fn bare(&mut self, square: Square) -> u16 {

@@ -7,11 +7,11 @@
 //! leaves possible, and presses: one a ply, by the side that made it, not long before its man can
 //! have stood.
 
-use shakmaty::{Color, Move, Piece, Role, Square, attacks};
+use shakmaty::{Bitboard, Board, Color, Move, Piece, Role, Square, attacks};
 
 use super::{
     align::{Aligned, What},
-    ledger::{LONGEST, Lane, Ledger, PLY, STALE, over},
+    ledger::{LONGEST, Lane, Ledger, PLY, STALE, kind, over},
     moves::origin,
     sheet::{Ply, Sheet, Sheets},
     threads::{TOO_QUICK, TWICE},
@@ -88,18 +88,43 @@ struct Fates {
     of: [u32; 16],
 }
 
-/// The place of a kind of men.
-fn kind(color: Color, role: Role) -> usize {
-    usize::from(color.is_white()) * 8 + role as usize
-}
-
 /// A line to be judged.
 #[derive(Clone, Copy)]
 pub(super) struct Judged<'c> {
     pub(super) sheet: &'c Sheet,
     pub(super) plies: &'c [Ply],
-    /// The position after them.
-    pub(super) tip: &'c Position,
+    /// What stands after them.
+    pub(super) tip: Tip<'c>,
+}
+
+/// What stands after a line of plies, as far as it matters here.
+#[derive(Clone, Copy)]
+pub(super) struct Tip<'c> {
+    /// The side on move.
+    turn: Color,
+    board: &'c Board,
+    /// A man of that side that is not there any more.
+    without: Bitboard,
+}
+
+impl<'c> Tip<'c> {
+    pub(super) fn of(position: &'c Position) -> Self {
+        Self { turn: position.turn(), board: position.board(), without: Bitboard::EMPTY }
+    }
+
+    /// One ply later.
+    pub(super) fn after(self, ply: Ply) -> Self {
+        let taken = match ply.m {
+            Move::EnPassant { from, to } => Square::from_coords(to.file(), from.rank()),
+            m => m.to(),
+        };
+        Self { turn: !ply.by, without: taken.into(), ..self }
+    }
+
+    /// Where men like this one of the side on move stand.
+    fn men(self, man: Piece) -> Bitboard {
+        self.board.by_piece(man) & !self.without
+    }
 }
 
 /// Counts what lines cost.
@@ -208,7 +233,7 @@ impl<'a, 'b> Tally<'a, 'b> {
                 let mut later = line.plies.iter().skip(own).step_by(2);
                 if later.any(|ply| ply.at.since(since) > 100 && !ply.m.is_castle()) {
                     GONE
-                } else if piece.color == line.tip.turn() {
+                } else if piece.color == line.tip.turn {
                     LIFTED
                 } else {
                     HOLE + (self.ledger.now.since(since) - STALE).clamp(0, 1_000) as u32 / 50
@@ -225,7 +250,7 @@ impl<'a, 'b> Tally<'a, 'b> {
         let tip = line.tip;
         let last = lane.and_then(|lane| lane.readings.last());
         let fresh = last.is_some_and(|reading| self.ledger.now.since(reading.at) < UNDER_WAY_MS);
-        fresh && piece.color == tip.turn() && (tip.board().by_piece(piece) & self.ledger.eyes.empty()).any()
+        fresh && piece.color == tip.turn && (tip.men(piece) & self.ledger.eyes.empty()).any()
     }
 
     /// When each ply's men were read to arrive and leave.
