@@ -64,7 +64,7 @@ pub(super) enum What {
 }
 
 /// A ply's trace on a square.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) ply: u8,
     pub(super) what: What,

@@ -17,6 +17,7 @@ use super::{
     moves::origin,
     rivals::variations,
     sheet::{Longer, Ply, Sheet, Sheets},
+    standing::{Counted, Standing},
     tally::{Judged, Tally, Tip},
 };
 use crate::record::{Position, Timestamp};
@@ -133,6 +134,7 @@ impl<'a, 'b> Weighing<'a, 'b> {
             known: &self.line[..known],
             nodes: Vec::with_capacity(256),
             grown: Vec::with_capacity(64),
+            standings: Vec::with_capacity(64),
             stories: Stories::default(),
             decide,
             margin,
@@ -155,6 +157,7 @@ struct Search<'a, 'b> {
     known: &'a [Tried],
     nodes: Vec<Node>,
     grown: Vec<Grown>,
+    standings: Vec<Standing>,
     stories: Stories,
     decide: usize,
     margin: u32,
@@ -184,6 +187,8 @@ struct Grown {
     node: u32,
     after: Position,
     sheet: Sheet,
+    /// What became of its plies, by its place in [`Search::standings`], once that was asked.
+    standing: Option<u32>,
 }
 
 impl Search<'_, '_> {
@@ -195,7 +200,7 @@ impl Search<'_, '_> {
         let longer = Longer::default();
         self.nodes.push(Node { last: None, longer, cursor, unread: 0, kind, moves: 0, follows: None });
         let mut scratch = sheet.clone();
-        self.grown.push(Grown { node: 0, after, sheet });
+        self.grown.push(Grown { node: 0, after, sheet, standing: None });
         let candidates = Candidates::new(self.ledger);
         let mut layer = 0..1;
         let of_a_kind = if self.decide > known { OF_A_KIND } else { OF_ANY_KIND };
@@ -209,15 +214,16 @@ impl Search<'_, '_> {
             // What each beginning costs beside its plies.
             ranked.clear();
             let cost_of_plies = PLY * length as u32;
-            let mut from = None;
+            let (mut from, mut place) = (None, 0);
             for index in layer {
-                let node = &self.nodes[index];
-                let before = node.last.map_or(0, |(before, _)| before);
-                let grown = &self.grown[before as usize];
+                let before = self.nodes[index].last.map_or(0, |(before, _)| before);
                 if from != Some(before) {
                     from = Some(before);
-                    self.plies(grown.node as usize, &mut plies);
+                    self.plies(self.grown[before as usize].node as usize, &mut plies);
+                    place = self.stand(before as usize, tally, &plies);
                 }
+                let node = &self.nodes[index];
+                let grown = &self.grown[before as usize];
                 let mut tip = Tip::of(&grown.after);
                 if let Some((_, ply)) = node.last {
                     tip = tip.after(ply);
@@ -228,7 +234,10 @@ impl Search<'_, '_> {
                 let limit = self.limit(length, node.kind);
                 let most = limit.saturating_add(cost_of_plies).saturating_sub(node.unread);
                 let judged = Judged { sheet: &scratch, plies: &plies, tip };
-                let (least, cost) = tally.both(node.cursor.plus(-SLACK), judged, most);
+                let horizon = node.cursor.plus(-SLACK);
+                let before = node.last.map(|_| (&grown.sheet, node.longer));
+                let standing = &mut self.standings[place];
+                let (least, cost) = tally.both(horizon, judged, most, standing, before);
                 if node.last.is_some() {
                     plies.pop();
                 }
@@ -314,8 +323,33 @@ impl Search<'_, '_> {
         let mut sheet = before.sheet.clone();
         sheets.grow(&mut sheet, node.longer);
         let after = before.after.play(ply.m);
-        self.grown.push(Grown { node: index as u32, after, sheet });
+        self.grown.push(Grown { node: index as u32, after, sheet, standing: None });
         self.grown.len() - 1
+    }
+
+    /// What became of the plies of a beginning that goes on: its place in [`Search::standings`].
+    fn stand(&mut self, place: usize, tally: &Tally<'_, '_>, plies: &[Ply]) -> usize {
+        let grown = &self.grown[place];
+        if let Some(standing) = grown.standing {
+            return standing as usize;
+        }
+        let node = &self.nodes[grown.node as usize];
+        let longer = node.last.and_then(|(before, _)| {
+            let before = &self.grown[before as usize];
+            let mut standing = self.standings[before.standing? as usize].clone();
+            tally.lengthen(&mut standing, &before.sheet, node.longer, plies)?;
+            tally.count(&mut standing, &grown.sheet, plies, Counted::But(plies.len() - 1));
+            Some(standing)
+        });
+        let standing = longer.unwrap_or_else(|| {
+            let mut standing = tally.standing(&grown.sheet, plies);
+            tally.count(&mut standing, &grown.sheet, plies, Counted::None);
+            standing
+        });
+        let standings = self.standings.len();
+        self.standings.push(standing);
+        self.grown[place].standing = Some(standings as u32);
+        standings
     }
 
     /// The plies from the root to a node.

@@ -175,6 +175,12 @@ impl<'a> Ledger<'a> {
         self.lanes.get(usize::from(self.lane_of[usize::from(square)]))
     }
 
+    /// The lane of a square, and its place.
+    pub(super) fn numbered(&self, square: Square) -> Option<(usize, &Lane)> {
+        let place = usize::from(self.lane_of[usize::from(square)]);
+        Some((place, self.lanes.get(place)?))
+    }
+
     /// What the square reads now.
     pub(super) fn reads(&self, square: Square) -> Option<Piece> {
         self.eyes.board.piece_at(square)

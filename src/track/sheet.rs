@@ -129,6 +129,16 @@ impl<'a, 'b> Sheets<'a, 'b> {
         &self.all[usize::from(sheet.of[usize::from(square)])].aligned
     }
 
+    /// How a square of this sheet is aligned, if it has a history there.
+    pub(super) fn known(&self, sheet: &Sheet, square: Square) -> Option<&Aligned> {
+        self.all.get(usize::from(sheet.of[usize::from(square)])).map(|history| &history.aligned)
+    }
+
+    /// How this history is aligned.
+    pub(super) fn at(&self, history: u16) -> &Aligned {
+        &self.all[usize::from(history)].aligned
+    }
+
     /// So much was looked at that the search ends.
     pub(super) fn full(&self) -> bool {
         self.all.len() >= MOST

@@ -1,0 +1,373 @@
+//! What became of a line's plies: when each one's men were read to leave and to arrive, whether the plies can
+//! have followed one another in these times, and which men were read where the line never puts them.
+//!
+//! A line one ply longer mostly leaves this as it is for the plies before; then only the new ply is added
+//! ([`Tally::lengthen`]). What a whole line costs is for `tally`.
+
+use shakmaty::{Move, Square, attacks};
+
+use super::{
+    align::{READINGS, What},
+    ledger::{LONGEST, Lane, STALE, kind, over},
+    moves::origin,
+    sheet::{Longer, Ply, Sheet},
+    tally::{Judged, Tally, UNDER_WAY},
+    threads::{TOO_QUICK, TWICE},
+};
+use crate::record::Timestamp;
+
+/// A man read on the way of a ply of its own.
+const SLIDE: u32 = 6;
+/// A man set down beside where its ply takes it, or a captured man pushed aside.
+const BESIDE: u32 = 12;
+/// A man that nothing put there.
+const STRAY: u32 = 30;
+/// No hand takes a man up, carries it and lets it go in less, in ms.
+const QUICKEST: i64 = 100;
+/// The next hand may take its man up so long before the last one is set down, in ms.
+const NEXT_HAND: i64 = -30;
+/// A captured man may be lifted so long before the capturing one is set down, in a hurry, in ms.
+const VICTIM_FIRST: i64 = 120;
+/// What was read was so old at the most, unless the line was busy, in ms.
+const SCANNED: i64 = 258;
+
+const LONG_AGO: Timestamp = Timestamp::from_millis(i64::MIN / 2);
+/// Later than anything that is read.
+pub(super) const NEVER: Timestamp = Timestamp::from_millis(i64::MAX / 2);
+
+/// What became of a ply in a line.
+#[derive(Clone, Copy)]
+pub(super) struct Fate {
+    /// When all its men were read to have arrived; [`NEVER`] if they were not.
+    pub(super) arrived: Timestamp,
+    /// When the first of its men was read to have left; [`NEVER`] if none was.
+    left: Timestamp,
+    /// Covered at that time before it was read; [`NEVER`] if it was not.
+    pub(super) covered: Timestamp,
+    /// A dump told that they arrived, that one left.
+    dumped: (bool, bool),
+}
+
+const UNREAD: Fate = Fate { arrived: NEVER, left: NEVER, covered: NEVER, dumped: (false, false) };
+
+impl Fate {
+    /// A square's reading tells of the ply.
+    fn mark(&mut self, what: What, at: Timestamp, dumped: bool) {
+        match what {
+            What::Left if at < self.left => {
+                self.left = at;
+                self.dumped.1 = dumped;
+            }
+            What::Arrived if self.arrived == NEVER || at > self.arrived => {
+                self.arrived = at;
+                self.dumped.0 = dumped;
+            }
+            What::Covered => self.covered = at,
+            What::Left | What::Arrived => {}
+        }
+    }
+}
+
+/// How far the plies of a line have got.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// When the last of them can have stood at the earliest.
+    cursor: Timestamp,
+    /// What it costs that they followed one another so.
+    cost: u32,
+}
+
+/// What became of a line's plies.
+#[derive(Clone)]
+pub(super) struct Standing {
+    fates: [Fate; LONGEST],
+    /// When each can have stood at the earliest.
+    stood: [Timestamp; LONGEST],
+    /// The plies, one bit each, in which a man of this kind moves or is taken.
+    of: [u32; 16],
+    pace: Pace,
+    /// What the strays on each square cost, as far as they were counted, by lanes and readings.
+    strays: Vec<[u8; READINGS]>,
+}
+
+/// What was known of a line before a ply was added.
+pub(super) struct Shorter {
+    plies: usize,
+    of: [u32; 16],
+    pace: Pace,
+}
+
+/// Of which plies the strays that a [`Standing`] has counted take account.
+#[derive(Clone, Copy)]
+pub(super) enum Counted {
+    /// None were counted.
+    None,
+    /// All but this one.
+    But(usize),
+    /// All.
+    All,
+}
+
+impl Standing {
+    pub(super) fn fate(&self, ply: usize) -> &Fate {
+        &self.fates[ply]
+    }
+
+    /// When this ply can have stood at the earliest.
+    pub(super) fn stood(&self, ply: usize) -> Timestamp {
+        self.stood[ply]
+    }
+
+    /// What it costs that the plies followed one another so.
+    pub(super) fn hurry(&self) -> u32 {
+        self.pace.cost
+    }
+
+    /// Takes the last ply away again.
+    pub(super) fn shorten(&mut self, shorter: Shorter) {
+        self.fates[shorter.plies] = UNREAD;
+        self.of = shorter.of;
+        self.pace = shorter.pace;
+    }
+
+    /// The men of this ply.
+    fn name(&mut self, index: usize, ply: Ply) {
+        let bit = 1 << index;
+        self.of[kind(ply.by, ply.m.role())] |= bit;
+        if let Some(role) = ply.m.promotion() {
+            self.of[kind(ply.by, role)] |= bit;
+        }
+        if let Some(role) = ply.m.capture() {
+            self.of[kind(!ply.by, role)] |= bit;
+        }
+    }
+
+    /// The next ply, whose fate is known, follows in time.
+    fn follow(&mut self, index: usize, line: &[Ply], brisk: bool) {
+        let early = |at: Timestamp, dumped: bool| if dumped { LONG_AGO } else { at.plus(-SCANNED) };
+        let fate = self.fates[index];
+        let Pace { mut cursor, mut cost } = self.pace;
+        if fate.left != NEVER {
+            cost += over(cursor.plus(NEXT_HAND), fate.left);
+            cursor = cursor.max(early(fate.left, fate.dumped.1).plus(-NEXT_HAND));
+        }
+        let quickest = if index == 0 { cursor } else { cursor.plus(QUICKEST) };
+        if fate.arrived != NEVER {
+            cost += over(quickest, fate.arrived);
+            cursor = quickest.max(early(fate.arrived, fate.dumped.0));
+        } else if fate.covered != NEVER {
+            // The scan before saw nothing of it; but it may have been lifted by him who took it
+            // before he set his own man down.
+            cost += over(quickest, fate.covered);
+            cursor = quickest.max(fate.covered.plus(-STALE - VICTIM_FIRST));
+        } else {
+            cursor = quickest;
+        }
+        self.stood[index] = cursor;
+        if let Some(before) = index.checked_sub(2).filter(|_| !brisk) {
+            let again = line[before].m.to() == origin(line[index].m);
+            let (first, second) = (self.fates[before].arrived, fate.arrived);
+            let quick = first != NEVER && second != NEVER && second.since(first) < TWICE;
+            cost += if again && quick { TOO_QUICK } else { 0 };
+        }
+        self.pace = Pace { cursor, cost };
+    }
+
+    /// What a man costs that was read on `square` though nothing puts it there, if it is this ply's.
+    fn excuse(&self, index: usize, ply: Ply, stray: &Stray) -> u32 {
+        let Stray { square, from, until, .. } = *stray;
+        let fate = &self.fates[index];
+        if from.since(fate.arrived) > 2 * STALE {
+            return STRAY;
+        }
+        let piece = stray.piece;
+        let to = ply.m.to();
+        let mine =
+            piece.color == ply.by && (piece.role == ply.m.role() || ply.m.promotion() == Some(piece.role));
+        let within = from.since(fate.arrived) <= STALE;
+        if mine && !ply.m.is_castle() {
+            // Seen after it was lifted, and gone when it stood.
+            let after_lift = fate.left == NEVER || fate.left.since(until) <= STALE;
+            // … and after the ply before stood.
+            let before = index.checked_sub(1).map_or(NEVER, |before| self.fates[before].arrived);
+            let in_turn = before == NEVER || before.since(until) <= STALE;
+            if !within || !after_lift || !in_turn {
+                return STRAY;
+            }
+            let rests = (until.since(from) - 2 * STALE).clamp(0, 800) as u32 / 40;
+            if ply.m.is_promotion() && square == to {
+                return 0;
+            } else if attacks::between(origin(ply.m), to).contains(square) {
+                return STRAY.min(SLIDE + rests);
+            } else if square.distance(to) == 1 {
+                return STRAY.min(BESIDE + rests);
+            }
+        } else if mine
+            && let Move::Castle { king, rook } = ply.m
+            && within
+            && attacks::between(king, rook).contains(square)
+        {
+            return SLIDE;
+        } else if piece.color != ply.by
+            && ply.m.capture() == Some(piece.role)
+            && square.distance(to) == 1
+            && (fate.arrived == NEVER || fate.arrived.since(from) <= 2 * STALE)
+        {
+            return BESIDE;
+        }
+        STRAY
+    }
+
+    /// What a man costs that was read where nothing puts it.
+    fn stray(&self, stray: &Stray, line: &[Ply]) -> u32 {
+        let mut least = STRAY;
+        let mut plies = self.of[kind(stray.piece.color, stray.piece.role)];
+        while plies != 0 {
+            let index = plies.trailing_zeros() as usize;
+            plies &= plies - 1;
+            least = least.min(self.excuse(index, line[index], stray));
+        }
+        least
+    }
+
+    /// The same, where it was counted already for some plies.
+    fn recount(&self, counted: Counted, stray: &Stray, line: &[Ply]) -> u32 {
+        let known = || u32::from(self.strays[stray.lane][stray.reading]);
+        match counted {
+            Counted::None => self.stray(stray, line),
+            Counted::All => known(),
+            Counted::But(new) => {
+                if self.of[kind(stray.piece.color, stray.piece.role)] & (1 << new) == 0 {
+                    return known();
+                }
+                known().min(self.excuse(new, line[new], stray))
+            }
+        }
+    }
+}
+
+/// A man that was read where the line never puts it.
+struct Stray {
+    lane: usize,
+    reading: usize,
+    square: Square,
+    piece: shakmaty::Piece,
+    from: Timestamp,
+    until: Timestamp,
+    /// Nothing was read there later.
+    last: bool,
+}
+
+impl Tally<'_, '_> {
+    /// What became of the plies of this line.
+    pub(super) fn standing(&self, sheet: &Sheet, line: &[Ply]) -> Standing {
+        let mut standing = Standing {
+            fates: [UNREAD; LONGEST],
+            stood: [LONG_AGO; LONGEST],
+            of: [0; 16],
+            pace: Pace { cursor: LONG_AGO, cost: 0 },
+            strays: Vec::new(),
+        };
+        for lane in self.ledger.lanes_of(sheet.telling) {
+            for mark in self.sheets.of(sheet, lane.square).marks() {
+                let Some(reading) = lane.readings.get(usize::from(mark.reading)) else { continue };
+                if let Some(fate) = standing.fates.get_mut(usize::from(mark.ply)) {
+                    fate.mark(mark.what, reading.at, reading.dumped);
+                }
+            }
+        }
+        for (index, ply) in line.iter().enumerate().take(LONGEST) {
+            standing.name(index, *ply);
+            standing.follow(index, line, self.ledger.brisk);
+        }
+        standing
+    }
+
+    /// Counts the strays of the line for all its plies.
+    pub(super) fn count(&self, standing: &mut Standing, sheet: &Sheet, line: &[Ply], counted: Counted) {
+        standing.strays.resize(self.ledger.lanes.len(), [STRAY as u8; READINGS]);
+        for square in sheet.strays {
+            self.strays_on(square, sheet, |stray| {
+                let cost = standing.recount(counted, &stray, line);
+                standing.strays[stray.lane][stray.reading] = cost as u8;
+            });
+        }
+    }
+
+    /// Adds the last ply of `line`, which makes the sheet `longer`, unless it changes what became of the plies
+    /// before it.
+    pub(super) fn lengthen(
+        &self,
+        standing: &mut Standing,
+        sheet: &Sheet,
+        longer: Longer,
+        line: &[Ply],
+    ) -> Option<Shorter> {
+        let plies = line.len() - 1;
+        let mut fate = UNREAD;
+        for (square, history) in longer.changed() {
+            let before = self.sheets.known(sheet, square).map_or(&[][..], |aligned| aligned.marks());
+            let after = self.sheets.at(history).marks();
+            let old = after.iter().filter(|mark| usize::from(mark.ply) != plies);
+            if !old.eq(before) {
+                return None;
+            }
+            let Some(lane) = self.ledger.lane(square) else { continue };
+            for mark in after.iter().filter(|mark| usize::from(mark.ply) == plies) {
+                if let Some(reading) = lane.readings.get(usize::from(mark.reading)) {
+                    fate.mark(mark.what, reading.at, reading.dumped);
+                }
+            }
+        }
+        let shorter = Shorter { plies, of: standing.of, pace: standing.pace };
+        standing.fates[plies] = fate;
+        standing.name(plies, line[plies]);
+        standing.follow(plies, line, self.ledger.brisk);
+        Some(shorter)
+    }
+
+    /// Men that were read where the line never puts them: up to the horizon whatever follows, and all.
+    pub(super) fn strays(
+        &self,
+        horizon: Option<Timestamp>,
+        line: Judged<'_>,
+        standing: &Standing,
+        counted: Counted,
+    ) -> (u32, u32) {
+        let (mut least, mut all) = (0, 0);
+        for square in line.sheet.strays {
+            self.strays_on(square, line.sheet, |stray| {
+                let early = horizon.is_some_and(|horizon| stray.from < horizon);
+                let lane = &self.ledger.lanes[stray.lane];
+                let on_its_way = stray.last && self.on_its_way(stray.piece, Some(lane), line);
+                if on_its_way {
+                    all += UNDER_WAY;
+                }
+                if early || !on_its_way {
+                    let cost = standing.recount(counted, &stray, line.plies);
+                    least += if early { cost } else { 0 };
+                    all += if on_its_way { 0 } else { cost };
+                }
+            });
+        }
+        (least, all)
+    }
+
+    fn strays_on(&self, square: Square, sheet: &Sheet, mut each: impl FnMut(Stray)) {
+        let Some((lane, Lane { readings, .. })) = self.ledger.numbered(square) else { return };
+        let strays = self.sheets.of(sheet, square).strays;
+        for (index, reading) in readings.iter().enumerate() {
+            let Some(piece) = reading.content.filter(|_| strays & (1 << index) != 0) else { continue };
+            let next = readings.get(index + 1);
+            each(Stray {
+                lane,
+                reading: index,
+                square,
+                piece,
+                from: reading.at,
+                until: next.map_or(self.ledger.now, |next| next.at),
+                last: next.is_none(),
+            });
+        }
+    }
+}
