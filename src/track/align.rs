@@ -85,16 +85,22 @@ pub(super) struct Aligned {
     pub(super) stands: Option<Piece>,
     /// The least cost of the first readings, whatever follows.
     least: [u16; READINGS + 1],
-    marks: [Mark; MARKS],
+    /// Where its marks are among all.
+    marks: u32,
     marked: u8,
     /// Readings of men that the line never puts there.
     pub(super) strays: u16,
 }
 
 impl Aligned {
-    /// The traces of plies, the latest first.
-    pub(super) fn marks(&self) -> &[Mark] {
-        &self.marks[..usize::from(self.marked)]
+    /// The traces of plies among all, the latest first.
+    pub(super) fn marks<'a>(&self, all: &'a [Mark]) -> &'a [Mark] {
+        &all[self.marks as usize..][..usize::from(self.marked)]
+    }
+
+    /// There are such.
+    pub(super) fn telling(&self) -> bool {
+        self.marked > 0
     }
 
     /// Some of the readings cost something, whatever follows.
@@ -108,8 +114,13 @@ impl Aligned {
     }
 }
 
-/// Aligns a square that can be believed.
-pub(super) fn align(ledger: &Ledger<'_>, square: Square, contents: &[Brought]) -> Aligned {
+/// Aligns a square that can be believed; its marks are added to all of them.
+pub(super) fn align(
+    ledger: &Ledger<'_>,
+    square: Square,
+    contents: &[Brought],
+    marks: &mut Vec<Mark>,
+) -> Aligned {
     let none = Lane { square, first: ledger.reads(square), readings: Vec::new() };
     let lane = ledger.lane(square).unwrap_or(&none);
     let count = contents.len();
@@ -204,9 +215,10 @@ pub(super) fn align(ledger: &Ledger<'_>, square: Square, contents: &[Brought]) -
     let stands = contents[count - 1].content;
     let agrees = was == stands;
     let end = if stood <= other.0 { count - 1 } else { other.1 };
-    let mut marks = [Mark { ply: 0, what: What::Left, reading: 0 }; MARKS];
-    let marked = note(lane, contents, &came, end, &mut marks);
-    Aligned { stood, unread: other.0, agrees, stands, least, marks, marked, strays }
+    let first = marks.len();
+    note(lane, contents, &came, end, marks);
+    let marked = (marks.len() - first) as u8;
+    Aligned { stood, unread: other.0, agrees, stands, least, marks: first as u32, marked, strays }
 }
 
 /// What it costs that this content was never read.
@@ -232,9 +244,9 @@ fn note(
     contents: &[Brought],
     came: &[[(u8, bool); CONTENTS]; READINGS],
     end: usize,
-    marks: &mut [Mark; MARKS],
-) -> u8 {
-    let mut marked = 0;
+    marks: &mut Vec<Mark>,
+) {
+    let most = marks.len() + MARKS;
     let mut state = end;
     for step in (0..lane.readings.len()).rev() {
         let (from, moved) = came[step][state];
@@ -249,13 +261,11 @@ fn note(
                     Some(_) if passed + 1 == state => What::Covered,
                     _ => continue,
                 };
-                if let Some(mark) = marks.get_mut(marked).filter(|_| brought.ply != NO_PLY) {
-                    *mark = Mark { ply: brought.ply, what, reading: step as u8 };
-                    marked += 1;
+                if brought.ply != NO_PLY && marks.len() < most {
+                    marks.push(Mark { ply: brought.ply, what, reading: step as u8 });
                 }
             }
         }
         state = from;
     }
-    marked as u8
 }

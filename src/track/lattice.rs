@@ -17,7 +17,7 @@ use super::{
     moves::origin,
     rivals::variations,
     sheet::{Longer, Ply, Sheet, Sheets},
-    standing::{Counted, Standing},
+    standing::Standing,
     tally::{Judged, Tally, Tip},
 };
 use crate::record::{Position, Timestamp};
@@ -336,14 +336,14 @@ impl Search<'_, '_> {
         let node = &self.nodes[grown.node as usize];
         let longer = node.last.and_then(|(before, _)| {
             let before = &self.grown[before as usize];
-            let mut standing = self.standings[before.standing? as usize].clone();
+            let mut standing = self.standings[before.standing? as usize];
             tally.lengthen(&mut standing, &before.sheet, node.longer, plies)?;
-            tally.count(&mut standing, &grown.sheet, plies, Counted::But(plies.len() - 1));
+            tally.count(&mut standing, &grown.sheet, plies);
             Some(standing)
         });
         let standing = longer.unwrap_or_else(|| {
             let mut standing = tally.standing(&grown.sheet, plies);
-            tally.count(&mut standing, &grown.sheet, plies, Counted::None);
+            tally.count(&mut standing, &grown.sheet, plies);
             standing
         });
         let standings = self.standings.len();

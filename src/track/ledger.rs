@@ -26,6 +26,8 @@ pub(super) const PLY: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     pub(super) at: Timestamp,
+    /// The same from the look, as [`Ledger::ms`] counts.
+    pub(super) ms: i32,
     pub(super) content: Option<Piece>,
     /// It came with a dump: the change may be older than a scan.
     pub(super) dumped: bool,
@@ -126,7 +128,12 @@ impl<'a> Ledger<'a> {
             if lane.readings.len() == READINGS {
                 lane.first = lane.readings.remove(0).content;
             }
-            lane.readings.push(Reading { at: seen.at, content: seen.now, dumped: seen.dumped });
+            lane.readings.push(Reading {
+                at: seen.at,
+                ms: ms(now, seen.at),
+                content: seen.now,
+                dumped: seen.dumped,
+            });
         }
         let mut held = eyes.board.clone();
         let (mut read, mut changed) = (Bitboard::EMPTY, Bitboard::EMPTY);
@@ -181,6 +188,11 @@ impl<'a> Ledger<'a> {
         Some((place, self.lanes.get(place)?))
     }
 
+    /// A moment in ms after the look; what is further off than some days is taken to be nearer.
+    pub(super) fn ms(&self, at: Timestamp) -> i32 {
+        ms(self.now, at)
+    }
+
     /// What the square reads now.
     pub(super) fn reads(&self, square: Square) -> Option<Piece> {
         self.eyes.board.piece_at(square)
@@ -215,6 +227,13 @@ impl<'a> Ledger<'a> {
     }
 }
 
+/// So many ms are enough for any game.
+const DAYS: i64 = 400_000_000;
+
+fn ms(now: Timestamp, at: Timestamp) -> i32 {
+    at.since(now).clamp(-DAYS, DAYS) as i32
+}
+
 /// The place of a kind of men, below 16.
 pub(super) fn kind(color: Color, role: Role) -> usize {
     usize::from(color.is_white()) * 8 + role as usize
@@ -223,4 +242,9 @@ pub(super) fn kind(color: Color, role: Role) -> usize {
 /// What it costs that something is possible only from then on, and was so at `at`.
 pub(super) fn over(possible: Timestamp, at: Timestamp) -> u32 {
     ((possible.since(at).max(0) / ORDER) as u32).min(IMPOSSIBLE)
+}
+
+/// The same, the moments being given in ms after the look.
+pub(super) fn over_ms(possible: i32, at: i32) -> u32 {
+    ((possible - at).max(0) as u32 / ORDER as u32).min(IMPOSSIBLE)
 }

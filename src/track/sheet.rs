@@ -7,7 +7,7 @@
 use shakmaty::{Bitboard, CastlingSide, Color, Move, Piece, Role, Square};
 
 use super::{
-    align::{Aligned, Brought, CONTENTS, align},
+    align::{Aligned, Brought, CONTENTS, Mark, align},
     ledger::{Ledger, Tried},
     moves::{arriving, squares},
 };
@@ -108,6 +108,7 @@ pub(super) struct Sheets<'a, 'b> {
     ledger: &'a Ledger<'b>,
     root: &'a Position,
     all: Vec<History>,
+    marks: Vec<Mark>,
     /// The history of each square as it is at the root.
     bare: [u16; 64],
 }
@@ -115,7 +116,13 @@ pub(super) struct Sheets<'a, 'b> {
 impl<'a, 'b> Sheets<'a, 'b> {
     /// For lines from this position; with the sheet of the line that has no plies.
     pub(super) fn new(ledger: &'a Ledger<'b>, root: &'a Position) -> (Self, Sheet) {
-        let mut sheets = Self { ledger, root, all: Vec::with_capacity(128), bare: [NONE; 64] };
+        let mut sheets = Self {
+            ledger,
+            root,
+            all: Vec::with_capacity(512),
+            marks: Vec::with_capacity(512),
+            bare: [NONE; 64],
+        };
         let none = Bitboard::EMPTY;
         let mut sheet = Sheet { of: [NONE; 64], telling: none, early: none, costly: none, strays: none };
         for square in ledger.active(root) {
@@ -129,14 +136,14 @@ impl<'a, 'b> Sheets<'a, 'b> {
         &self.all[usize::from(sheet.of[usize::from(square)])].aligned
     }
 
-    /// How a square of this sheet is aligned, if it has a history there.
-    pub(super) fn known(&self, sheet: &Sheet, square: Square) -> Option<&Aligned> {
-        self.all.get(usize::from(sheet.of[usize::from(square)])).map(|history| &history.aligned)
+    /// What a square of this sheet tells of plies.
+    pub(super) fn marks(&self, sheet: &Sheet, square: Square) -> &[Mark] {
+        self.marks_at(sheet.of[usize::from(square)])
     }
 
-    /// How this history is aligned.
-    pub(super) fn at(&self, history: u16) -> &Aligned {
-        &self.all[usize::from(history)].aligned
+    /// What a history tells of plies, if there is one.
+    pub(super) fn marks_at(&self, history: u16) -> &[Mark] {
+        self.all.get(usize::from(history)).map_or(&[], |history| history.aligned.marks(&self.marks))
     }
 
     /// So much was looked at that the search ends.
@@ -172,7 +179,7 @@ impl<'a, 'b> Sheets<'a, 'b> {
     fn put(&self, sheet: &mut Sheet, square: Square, history: u16) {
         sheet.of[usize::from(square)] = history;
         let aligned = &self.all[usize::from(history)].aligned;
-        sheet.telling.set(square, !aligned.marks().is_empty());
+        sheet.telling.set(square, aligned.telling());
         sheet.early.set(square, aligned.early());
         sheet.costly.set(square, aligned.stood.min(aligned.unread) > 0 || !aligned.agrees);
         sheet.strays.set(square, aligned.strays != 0);
@@ -194,7 +201,7 @@ impl<'a, 'b> Sheets<'a, 'b> {
             return known;
         }
         let root = Brought::root(self.root.board().piece_at(square));
-        let aligned = align(self.ledger, square, &[root]);
+        let aligned = align(self.ledger, square, &[root], &mut self.marks);
         let index =
             self.add(History { aligned, last: root, before: NONE, contents: 1, longer: NONE, next: NONE });
         self.bare[usize::from(square)] = index;
@@ -222,7 +229,7 @@ impl<'a, 'b> Sheets<'a, 'b> {
             *place = history.last;
             from = history.before;
         }
-        let aligned = align(self.ledger, square, &all[..usize::from(contents)]);
+        let aligned = align(self.ledger, square, &all[..usize::from(contents)], &mut self.marks);
         let index = self.add(History { aligned, last: brought, before, contents, longer: NONE, next: first });
         self.all[usize::from(before)].longer = index;
         index

@@ -7,8 +7,8 @@
 use shakmaty::{Move, Square, attacks};
 
 use super::{
-    align::{READINGS, What},
-    ledger::{LONGEST, Lane, STALE, kind, over},
+    align::What,
+    ledger::{LONGEST, Lane, kind, over_ms},
     moves::origin,
     sheet::{Longer, Ply, Sheet},
     tally::{Judged, Tally, UNDER_WAY},
@@ -23,27 +23,33 @@ const BESIDE: u32 = 12;
 /// A man that nothing put there.
 const STRAY: u32 = 30;
 /// No hand takes a man up, carries it and lets it go in less, in ms.
-const QUICKEST: i64 = 100;
+const QUICKEST: i32 = 100;
 /// The next hand may take its man up so long before the last one is set down, in ms.
-const NEXT_HAND: i64 = -30;
+const NEXT_HAND: i32 = -30;
 /// A captured man may be lifted so long before the capturing one is set down, in a hurry, in ms.
-const VICTIM_FIRST: i64 = 120;
+const VICTIM_FIRST: i32 = 120;
 /// What was read was so old at the most, unless the line was busy, in ms.
-const SCANNED: i64 = 258;
+const SCANNED: i32 = 258;
 
-const LONG_AGO: Timestamp = Timestamp::from_millis(i64::MIN / 2);
-/// Later than anything that is read.
-pub(super) const NEVER: Timestamp = Timestamp::from_millis(i64::MAX / 2);
+/// A reading is at most so old, in ms.
+const STALE: i32 = super::ledger::STALE as i32;
+/// Strays whose costs a [`Standing`] keeps.
+const STRAYS: usize = 24;
 
-/// What became of a ply in a line.
+/// Earlier than anything that is read, in ms after the look …
+const LONG_AGO: i32 = i32::MIN / 2;
+/// … and later.
+pub(super) const NEVER: i32 = i32::MAX / 2;
+
+/// What became of a ply in a line. Moments are in ms after the look.
 #[derive(Clone, Copy)]
 pub(super) struct Fate {
     /// When all its men were read to have arrived; [`NEVER`] if they were not.
-    pub(super) arrived: Timestamp,
+    pub(super) arrived: i32,
     /// When the first of its men was read to have left; [`NEVER`] if none was.
-    left: Timestamp,
+    left: i32,
     /// Covered at that time before it was read; [`NEVER`] if it was not.
-    pub(super) covered: Timestamp,
+    pub(super) covered: i32,
     /// A dump told that they arrived, that one left.
     dumped: (bool, bool),
 }
@@ -52,7 +58,7 @@ const UNREAD: Fate = Fate { arrived: NEVER, left: NEVER, covered: NEVER, dumped:
 
 impl Fate {
     /// A square's reading tells of the ply.
-    fn mark(&mut self, what: What, at: Timestamp, dumped: bool) {
+    fn mark(&mut self, what: What, at: i32, dumped: bool) {
         match what {
             What::Left if at < self.left => {
                 self.left = at;
@@ -72,22 +78,25 @@ impl Fate {
 #[derive(Clone, Copy)]
 struct Pace {
     /// When the last of them can have stood at the earliest.
-    cursor: Timestamp,
+    cursor: i32,
     /// What it costs that they followed one another so.
     cost: u32,
 }
 
 /// What became of a line's plies.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) struct Standing {
     fates: [Fate; LONGEST],
     /// When each can have stood at the earliest.
-    stood: [Timestamp; LONGEST],
+    stood: [i32; LONGEST],
     /// The plies, one bit each, in which a man of this kind moves or is taken.
     of: [u32; 16],
     pace: Pace,
-    /// What the strays on each square cost, as far as they were counted, by lanes and readings.
-    strays: Vec<[u8; READINGS]>,
+    /// What strays cost by the plies of which account is taken.
+    strays: [Costed; STRAYS],
+    known: u8,
+    /// How many these plies are.
+    counted: u8,
 }
 
 /// What was known of a line before a ply was added.
@@ -97,16 +106,15 @@ pub(super) struct Shorter {
     pace: Pace,
 }
 
-/// Of which plies the strays that a [`Standing`] has counted take account.
+/// What a stray costs.
 #[derive(Clone, Copy)]
-pub(super) enum Counted {
-    /// None were counted.
-    None,
-    /// All but this one.
-    But(usize),
-    /// All.
-    All,
+struct Costed {
+    lane: u8,
+    reading: u8,
+    cost: u8,
 }
+
+const FREE: Costed = Costed { lane: 0, reading: 0, cost: 0 };
 
 impl Standing {
     pub(super) fn fate(&self, ply: usize) -> &Fate {
@@ -114,7 +122,7 @@ impl Standing {
     }
 
     /// When this ply can have stood at the earliest.
-    pub(super) fn stood(&self, ply: usize) -> Timestamp {
+    pub(super) fn stood(&self, ply: usize) -> i32 {
         self.stood[ply]
     }
 
@@ -124,7 +132,7 @@ impl Standing {
     }
 
     /// Takes the last ply away again.
-    pub(super) fn shorten(&mut self, shorter: Shorter) {
+    pub(super) fn shorten(&mut self, shorter: &Shorter) {
         self.fates[shorter.plies] = UNREAD;
         self.of = shorter.of;
         self.pace = shorter.pace;
@@ -144,22 +152,22 @@ impl Standing {
 
     /// The next ply, whose fate is known, follows in time.
     fn follow(&mut self, index: usize, line: &[Ply], brisk: bool) {
-        let early = |at: Timestamp, dumped: bool| if dumped { LONG_AGO } else { at.plus(-SCANNED) };
+        let early = |at: i32, dumped: bool| if dumped { LONG_AGO } else { at - SCANNED };
         let fate = self.fates[index];
         let Pace { mut cursor, mut cost } = self.pace;
         if fate.left != NEVER {
-            cost += over(cursor.plus(NEXT_HAND), fate.left);
-            cursor = cursor.max(early(fate.left, fate.dumped.1).plus(-NEXT_HAND));
+            cost += over_ms(cursor + NEXT_HAND, fate.left);
+            cursor = cursor.max(early(fate.left, fate.dumped.1) - NEXT_HAND);
         }
-        let quickest = if index == 0 { cursor } else { cursor.plus(QUICKEST) };
+        let quickest = if index == 0 { cursor } else { cursor + QUICKEST };
         if fate.arrived != NEVER {
-            cost += over(quickest, fate.arrived);
+            cost += over_ms(quickest, fate.arrived);
             cursor = quickest.max(early(fate.arrived, fate.dumped.0));
         } else if fate.covered != NEVER {
             // The scan before saw nothing of it; but it may have been lifted by him who took it
             // before he set his own man down.
-            cost += over(quickest, fate.covered);
-            cursor = quickest.max(fate.covered.plus(-STALE - VICTIM_FIRST));
+            cost += over_ms(quickest, fate.covered);
+            cursor = quickest.max(fate.covered - STALE - VICTIM_FIRST);
         } else {
             cursor = quickest;
         }
@@ -167,7 +175,7 @@ impl Standing {
         if let Some(before) = index.checked_sub(2).filter(|_| !brisk) {
             let again = line[before].m.to() == origin(line[index].m);
             let (first, second) = (self.fates[before].arrived, fate.arrived);
-            let quick = first != NEVER && second != NEVER && second.since(first) < TWICE;
+            let quick = first != NEVER && second != NEVER && i64::from(second - first) < TWICE;
             cost += if again && quick { TOO_QUICK } else { 0 };
         }
         self.pace = Pace { cursor, cost };
@@ -177,24 +185,24 @@ impl Standing {
     fn excuse(&self, index: usize, ply: Ply, stray: &Stray) -> u32 {
         let Stray { square, from, until, .. } = *stray;
         let fate = &self.fates[index];
-        if from.since(fate.arrived) > 2 * STALE {
+        if from - fate.arrived > 2 * STALE {
             return STRAY;
         }
         let piece = stray.piece;
         let to = ply.m.to();
         let mine =
             piece.color == ply.by && (piece.role == ply.m.role() || ply.m.promotion() == Some(piece.role));
-        let within = from.since(fate.arrived) <= STALE;
+        let within = from - fate.arrived <= STALE;
         if mine && !ply.m.is_castle() {
             // Seen after it was lifted, and gone when it stood.
-            let after_lift = fate.left == NEVER || fate.left.since(until) <= STALE;
+            let after_lift = fate.left == NEVER || fate.left - until <= STALE;
             // … and after the ply before stood.
             let before = index.checked_sub(1).map_or(NEVER, |before| self.fates[before].arrived);
-            let in_turn = before == NEVER || before.since(until) <= STALE;
+            let in_turn = before == NEVER || before - until <= STALE;
             if !within || !after_lift || !in_turn {
                 return STRAY;
             }
-            let rests = (until.since(from) - 2 * STALE).clamp(0, 800) as u32 / 40;
+            let rests = (until - from - 2 * STALE).clamp(0, 800) as u32 / 40;
             if ply.m.is_promotion() && square == to {
                 return 0;
             } else if attacks::between(origin(ply.m), to).contains(square) {
@@ -211,7 +219,7 @@ impl Standing {
         } else if piece.color != ply.by
             && ply.m.capture() == Some(piece.role)
             && square.distance(to) == 1
-            && (fate.arrived == NEVER || fate.arrived.since(from) <= 2 * STALE)
+            && (fate.arrived == NEVER || fate.arrived - from <= 2 * STALE)
         {
             return BESIDE;
         }
@@ -230,19 +238,17 @@ impl Standing {
         least
     }
 
-    /// The same, where it was counted already for some plies.
-    fn recount(&self, counted: Counted, stray: &Stray, line: &[Ply]) -> u32 {
-        let known = || u32::from(self.strays[stray.lane][stray.reading]);
-        match counted {
-            Counted::None => self.stray(stray, line),
-            Counted::All => known(),
-            Counted::But(new) => {
-                if self.of[kind(stray.piece.color, stray.piece.role)] & (1 << new) == 0 {
-                    return known();
-                }
-                known().min(self.excuse(new, line[new], stray))
-            }
-        }
+    /// The same, where it is known already as far as some plies go.
+    fn recount(&self, stray: &Stray, line: &[Ply]) -> u32 {
+        let mut known = self.strays[..usize::from(self.known)].iter();
+        let known = known.find(|known| {
+            usize::from(known.lane) == stray.lane && usize::from(known.reading) == stray.reading
+        });
+        let Some(known) = known else { return self.stray(stray, line) };
+        let plies = self.of[kind(stray.piece.color, stray.piece.role)];
+        let new = usize::from(self.counted)..line.len();
+        new.filter(|index| plies & (1 << index) != 0)
+            .fold(u32::from(known.cost), |least, index| least.min(self.excuse(index, line[index], stray)))
     }
 }
 
@@ -252,8 +258,8 @@ struct Stray {
     reading: usize,
     square: Square,
     piece: shakmaty::Piece,
-    from: Timestamp,
-    until: Timestamp,
+    from: i32,
+    until: i32,
     /// Nothing was read there later.
     last: bool,
 }
@@ -266,13 +272,15 @@ impl Tally<'_, '_> {
             stood: [LONG_AGO; LONGEST],
             of: [0; 16],
             pace: Pace { cursor: LONG_AGO, cost: 0 },
-            strays: Vec::new(),
+            strays: [FREE; STRAYS],
+            known: 0,
+            counted: 0,
         };
         for lane in self.ledger.lanes_of(sheet.telling) {
-            for mark in self.sheets.of(sheet, lane.square).marks() {
+            for mark in self.sheets.marks(sheet, lane.square) {
                 let Some(reading) = lane.readings.get(usize::from(mark.reading)) else { continue };
                 if let Some(fate) = standing.fates.get_mut(usize::from(mark.ply)) {
-                    fate.mark(mark.what, reading.at, reading.dumped);
+                    fate.mark(mark.what, reading.ms, reading.dumped);
                 }
             }
         }
@@ -284,14 +292,18 @@ impl Tally<'_, '_> {
     }
 
     /// Counts the strays of the line for all its plies.
-    pub(super) fn count(&self, standing: &mut Standing, sheet: &Sheet, line: &[Ply], counted: Counted) {
-        standing.strays.resize(self.ledger.lanes.len(), [STRAY as u8; READINGS]);
+    pub(super) fn count(&self, standing: &mut Standing, sheet: &Sheet, line: &[Ply]) {
+        let (mut strays, mut known) = ([FREE; STRAYS], 0);
         for square in sheet.strays {
             self.strays_on(square, sheet, |stray| {
-                let cost = standing.recount(counted, &stray, line);
-                standing.strays[stray.lane][stray.reading] = cost as u8;
+                if let Some(place) = strays.get_mut(known) {
+                    let cost = standing.recount(&stray, line) as u8;
+                    *place = Costed { lane: stray.lane as u8, reading: stray.reading as u8, cost };
+                    known += 1;
+                }
             });
         }
+        (standing.strays, standing.known, standing.counted) = (strays, known as u8, line.len() as u8);
     }
 
     /// Adds the last ply of `line`, which makes the sheet `longer`, unless it changes what became of the plies
@@ -306,8 +318,8 @@ impl Tally<'_, '_> {
         let plies = line.len() - 1;
         let mut fate = UNREAD;
         for (square, history) in longer.changed() {
-            let before = self.sheets.known(sheet, square).map_or(&[][..], |aligned| aligned.marks());
-            let after = self.sheets.at(history).marks();
+            let before = self.sheets.marks(sheet, square);
+            let after = self.sheets.marks_at(history);
             let old = after.iter().filter(|mark| usize::from(mark.ply) != plies);
             if !old.eq(before) {
                 return None;
@@ -315,7 +327,7 @@ impl Tally<'_, '_> {
             let Some(lane) = self.ledger.lane(square) else { continue };
             for mark in after.iter().filter(|mark| usize::from(mark.ply) == plies) {
                 if let Some(reading) = lane.readings.get(usize::from(mark.reading)) {
-                    fate.mark(mark.what, reading.at, reading.dumped);
+                    fate.mark(mark.what, reading.ms, reading.dumped);
                 }
             }
         }
@@ -332,19 +344,19 @@ impl Tally<'_, '_> {
         horizon: Option<Timestamp>,
         line: Judged<'_>,
         standing: &Standing,
-        counted: Counted,
     ) -> (u32, u32) {
+        let horizon = horizon.map_or(LONG_AGO, |horizon| self.ledger.ms(horizon));
         let (mut least, mut all) = (0, 0);
         for square in line.sheet.strays {
             self.strays_on(square, line.sheet, |stray| {
-                let early = horizon.is_some_and(|horizon| stray.from < horizon);
+                let early = stray.from < horizon;
                 let lane = &self.ledger.lanes[stray.lane];
                 let on_its_way = stray.last && self.on_its_way(stray.piece, Some(lane), line);
                 if on_its_way {
                     all += UNDER_WAY;
                 }
                 if early || !on_its_way {
-                    let cost = standing.recount(counted, &stray, line.plies);
+                    let cost = standing.recount(&stray, line.plies);
                     least += if early { cost } else { 0 };
                     all += if on_its_way { 0 } else { cost };
                 }
@@ -356,16 +368,20 @@ impl Tally<'_, '_> {
     fn strays_on(&self, square: Square, sheet: &Sheet, mut each: impl FnMut(Stray)) {
         let Some((lane, Lane { readings, .. })) = self.ledger.numbered(square) else { return };
         let strays = self.sheets.of(sheet, square).strays;
-        for (index, reading) in readings.iter().enumerate() {
-            let Some(piece) = reading.content.filter(|_| strays & (1 << index) != 0) else { continue };
+        let mut strays = strays;
+        while strays != 0 {
+            let index = strays.trailing_zeros() as usize;
+            strays &= strays - 1;
+            let reading = &readings[index];
+            let Some(piece) = reading.content else { continue };
             let next = readings.get(index + 1);
             each(Stray {
                 lane,
                 reading: index,
                 square,
                 piece,
-                from: reading.at,
-                until: next.map_or(self.ledger.now, |next| next.at),
+                from: reading.ms,
+                until: next.map_or(0, |next| next.ms),
                 last: next.is_none(),
             });
         }

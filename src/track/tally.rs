@@ -7,14 +7,14 @@
 //! leaves possible, and presses: one a ply, by the side that made it, not long before its man can
 //! have stood.
 
-use shakmaty::{Bitboard, Board, Color, Move, Piece, Role, Square, attacks};
+use shakmaty::{Bitboard, Board, Color, Move, Piece, Role, Square};
 
 use super::{
     align::Aligned,
-    ledger::{Lane, Ledger, PLY, STALE, over},
+    ledger::{Lane, Ledger, PLY, STALE, over_ms},
     moves::origin,
     sheet::{Longer, Ply, Sheet, Sheets},
-    standing::{Counted, NEVER, Standing},
+    standing::{NEVER, Standing},
 };
 use crate::record::{Position, Timestamp};
 
@@ -41,11 +41,11 @@ const SPARE_PRESS: u32 = 26;
 /// The same, shortly after it came: its ply may still be read.
 const EARLY_PRESS: u32 = 4;
 /// The clock may be told of a press so long before the man is seen to stand, in ms.
-const PRESS_AHEAD: i64 = 160;
+const PRESS_AHEAD: i32 = 160;
 /// So long after a press its ply must have been read, in ms.
 const PRESS_LATE: i64 = 500;
 /// So long after a ply its press should have come, in ms.
-const PRESS_DUE: i64 = 1_600;
+const PRESS_DUE: i32 = 1_600;
 
 /// A line to be judged.
 #[derive(Clone, Copy)]
@@ -104,7 +104,7 @@ impl<'a, 'b> Tally<'a, 'b> {
     /// What this line costs.
     pub(super) fn cost(&self, line: Judged<'_>) -> u32 {
         let standing = self.standing(line.sheet, line.plies);
-        let strays = self.strays(None, line, &standing, Counted::None);
+        let strays = self.strays(None, line, &standing);
         self.whole(line) + strays.1 + self.times(&standing, line.plies).1
     }
 
@@ -134,24 +134,24 @@ impl<'a, 'b> Tally<'a, 'b> {
         if least > most {
             return (least, None);
         }
-        let judge = |standing: &Standing, counted: Counted| {
+        let judge = |standing: &Standing| {
             let times = self.times(standing, line.plies);
             let least = least + times.0;
             if least > most {
                 return (least, None);
             }
-            let (so_far, strays) = self.strays(Some(horizon), line, standing, counted);
+            let (so_far, strays) = self.strays(Some(horizon), line, standing);
             let least = least + so_far;
             (least, (least <= most).then(|| self.whole(line) + strays + times.1))
         };
-        let Some((sheet, longer)) = before else { return judge(standing, Counted::All) };
+        let Some((sheet, longer)) = before else { return judge(standing) };
         match self.lengthen(standing, sheet, longer, line.plies) {
             Some(shorter) => {
-                let judged = judge(standing, Counted::But(line.plies.len() - 1));
-                standing.shorten(shorter);
+                let judged = judge(standing);
+                standing.shorten(&shorter);
                 judged
             }
-            None => judge(&self.standing(line.sheet, line.plies), Counted::None),
+            None => judge(&self.standing(line.sheet, line.plies)),
         }
     }
 
@@ -177,7 +177,7 @@ impl<'a, 'b> Tally<'a, 'b> {
             .any(|ply| plies.get(ply + 2).is_some_and(|later| origin(later.m) == plies[ply].m.to()));
         let least = || {
             self.beginning(horizon, line)
-                + self.strays(Some(horizon), line, &standing, Counted::None).0
+                + self.strays(Some(horizon), line, &standing).0
                 + self.times(&standing, plies).0
         };
         read && !again && least() <= most + PLY * plies.len() as u32
@@ -244,7 +244,7 @@ impl<'a, 'b> Tally<'a, 'b> {
                 skipped += FORGOTTEN;
             }
             if ply < line.len() {
-                cost += skipped + over(standing.stood(ply).plus(-PRESS_AHEAD), press.at);
+                cost += skipped + over_ms(standing.stood(ply) - PRESS_AHEAD, self.ledger.ms(press.at));
                 next = ply + 1;
             } else {
                 let early = self.ledger.now.since(press.at) < PRESS_LATE;
@@ -253,7 +253,7 @@ impl<'a, 'b> Tally<'a, 'b> {
         }
         if self.ledger.clock {
             for ply in next.max(1)..line.len() {
-                if self.ledger.now.since(standing.stood(ply)) > PRESS_DUE {
+                if -standing.stood(ply) > PRESS_DUE {
                     open += UNPRESSED;
                 }
             }
