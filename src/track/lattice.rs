@@ -17,7 +17,7 @@ use super::{
     moves::origin,
     rivals::variations,
     sheet::{Longer, Ply, Sheet, Sheets},
-    standing::Standing,
+    standing::{Hopeless, Standing},
     tally::{Judged, Tally, Tip},
 };
 use crate::record::{Position, Timestamp};
@@ -209,6 +209,7 @@ impl Search<'_, '_> {
         let mut kinds: Vec<(Kind, usize)> = Vec::new();
         let mut gone: Vec<u64> = Vec::with_capacity(ABREAST);
         let mut found: Vec<Candidate> = Vec::new();
+        let mut hopeless: Vec<Hopeless> = Vec::new();
         let mut following: Vec<usize> = vec![0; self.found.len()];
         for length in known..=DEPTH {
             // What each beginning costs beside its plies.
@@ -281,19 +282,27 @@ impl Search<'_, '_> {
                 }
                 gone.push(node.moves);
                 let before = self.grow(index, &tally.sheets);
-                let node = &self.nodes[index];
+                candidates.find(&self.grown[before].after, self.nodes[index].cursor, &mut found);
+                found.retain(|candidate| key + candidate.unread <= limit);
+                if found.is_empty() {
+                    continue;
+                }
+                self.plies(index, &mut plies);
+                let standing = self.stand(before, tally, &plies);
                 let grown = &self.grown[before];
-                candidates.find(&grown.after, node.cursor, &mut found);
+                tally.hopeless(&self.standings[standing], &grown.sheet, &mut hopeless);
                 let by = grown.after.turn();
                 for Candidate { m, read, cursor, unread } in found.drain(..) {
-                    if key + unread > limit {
-                        continue;
-                    }
                     let node = &self.nodes[index];
                     let ply = Ply { m, at: read, by };
-                    let longer = tally.sheets.extend(&grown.sheet, length, ply);
                     let unread = node.unread + unread;
                     let kind = node.kind.longer(length, self.decide, m);
+                    // What is too dear already need not be aligned.
+                    let floor = tally.floor(cursor.plus(-SLACK), &grown.sheet, &hopeless, ply);
+                    if unread + floor > self.limit(length + 1, kind) {
+                        continue;
+                    }
+                    let longer = tally.sheets.extend(&grown.sheet, length, ply);
                     let moves = add(node.moves, m);
                     let follows = self.follows(length - known, node.follows, moves);
                     let last = Some((before as u32, ply));

@@ -5,7 +5,10 @@
 
 use shakmaty::{Bitboard, Board, CastlingSide, Color, Move, Piece, Role, Square};
 
-use super::eyes::{Eyes, differing};
+use super::{
+    eyes::{Eyes, differing},
+    movable::moves_of,
+};
 use crate::record::{Position, Timestamp};
 
 /// A reading assumed to be wrong by one thread: an update that was lost, a piece without a chip.
@@ -98,7 +101,8 @@ pub(super) fn complete(position: &Position, view: View<'_>) -> Vec<Complete> {
         return Vec::new();
     }
     let mut found = Vec::new();
-    for m in position.legal_moves() {
+    // A rook may have left its square first, to castle.
+    for m in moves_of(position, left | board.kings()) {
         let touched = squares(m, turn);
         let shown = match m {
             Move::Normal { from, to, .. } | Move::EnPassant { from, to } => {
@@ -133,7 +137,7 @@ pub(super) fn overlaid(position: &Position, view: View<'_>, since: Timestamp) ->
     }
     let theirs = view.eyes.board.by_color(!turn);
     let mut found = Vec::new();
-    for m in position.legal_moves() {
+    for m in moves_of(position, left | board.kings()) {
         let (from, to, capture) = match m {
             Move::Normal { from, to, capture, .. } => (from, to, capture.is_some()),
             Move::EnPassant { from, to } => (from, to, false),

@@ -4,12 +4,12 @@
 //! A line one ply longer mostly leaves this as it is for the plies before; then only the new ply is added
 //! ([`Tally::lengthen`]). What a whole line costs is for `tally`.
 
-use shakmaty::{Move, Square, attacks};
+use shakmaty::{Color, Move, Piece, Role, Square, attacks};
 
 use super::{
     align::What,
     ledger::{LONGEST, Lane, kind, over_ms},
-    moves::origin,
+    moves::{origin, squares},
     sheet::{Longer, Ply, Sheet},
     tally::{Judged, Tally, UNDER_WAY},
     threads::{TOO_QUICK, TWICE},
@@ -257,14 +257,53 @@ struct Stray {
     lane: usize,
     reading: usize,
     square: Square,
-    piece: shakmaty::Piece,
+    piece: Piece,
     from: i32,
     until: i32,
     /// Nothing was read there later.
     last: bool,
 }
 
+/// A man that was read where the line never puts it, and none of whose plies accounts for him.
+pub(super) struct Hopeless {
+    square: Square,
+    /// His kind, one bit.
+    kind: u16,
+    from: i32,
+}
+
 impl Tally<'_, '_> {
+    /// The strays for which no ply of the line can account.
+    pub(super) fn hopeless(&self, standing: &Standing, sheet: &Sheet, found: &mut Vec<Hopeless>) {
+        found.clear();
+        for square in sheet.strays {
+            self.strays_on(square, sheet, |stray| {
+                let kind = kind(stray.piece.color, stray.piece.role);
+                if standing.of[kind] == 0 {
+                    found.push(Hopeless { square, kind: 1 << kind, from: stray.from });
+                }
+            });
+        }
+    }
+
+    /// What a line with this ply more costs at least beside its plies, for what is known before it is aligned;
+    /// `hopeless` are the strays of the line without it.
+    pub(super) fn floor(&self, horizon: Timestamp, sheet: &Sheet, hopeless: &[Hopeless], ply: Ply) -> u32 {
+        let touched = squares(ply.m, ply.by);
+        let bit = |color: Color, role: Option<Role>| role.map_or(0, |role| 1 << kind(color, role));
+        let kinds: u16 =
+            bit(ply.by, Some(ply.m.role())) | bit(ply.by, ply.m.promotion()) | bit(!ply.by, ply.m.capture());
+        let until = self.ledger.ms(horizon);
+        let strays = hopeless
+            .iter()
+            .filter(|man| man.from < until && man.kind & kinds == 0 && !touched.contains(man.square));
+        let mut cost = STRAY * strays.count() as u32;
+        for lane in self.ledger.lanes_of(sheet.early & !touched) {
+            cost += self.sheets.of(sheet, lane.square).least(lane.before(horizon));
+        }
+        cost
+    }
+
     /// What became of the plies of this line.
     pub(super) fn standing(&self, sheet: &Sheet, line: &[Ply]) -> Standing {
         let mut standing = Standing {

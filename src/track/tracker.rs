@@ -14,6 +14,7 @@ use super::{
     eyes::{Change, Eyes},
     gap::Gap,
     line::{Line, Made, Step},
+    movable::moves_of,
     press::{Held, Presses},
     setup::Setup,
     threads::{Hurry, Outcome, Thread},
@@ -456,5 +457,11 @@ impl Track {
 
 /// Mate or stalemate.
 pub(super) fn over(position: &Position) -> bool {
+    // Asked often, and nearly always some man can move.
+    let men = position.board().by_color(position.turn());
+    let quiet = !position.is_check() && position.chess().is_some();
+    if quiet && men.into_iter().any(|man| !moves_of(position, man.into()).is_empty()) {
+        return false;
+    }
     position.is_checkmate() || position.is_stalemate()
 }
