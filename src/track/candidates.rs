@@ -49,7 +49,7 @@ impl<'a, 'b> Candidates<'a, 'b> {
         let board = position.board();
         let next = cursor.plus(SPACING);
         let mut last: Option<(Square, Option<Timestamp>)> = None;
-        for m in moves_of(position, self.ledger.left(board)) {
+        for m in moves_of(position, self.ledger.left(board)).iter().copied() {
             if m.is_castle() {
                 let mut at: Option<Timestamp> = None;
                 let whole = puts(m, turn).all(|(square, piece)| {

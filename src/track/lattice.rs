@@ -5,7 +5,7 @@
 //! of one length are compared, and the cleanest of each kind go on; the cheapest lines are kept, so that one
 //! can see how much worse the next best story is.
 
-use std::collections::VecDeque;
+use std::{cell::Cell, collections::VecDeque};
 
 use shakmaty::Move;
 
@@ -17,6 +17,7 @@ use super::{
     moves::origin,
     rivals::variations,
     sheet::{Longer, Ply, Sheet, Sheets},
+    spare,
     standing::{Hopeless, Standing},
     tally::{Judged, Tally, Tip},
 };
@@ -132,9 +133,9 @@ impl<'a, 'b> Weighing<'a, 'b> {
             ledger,
             root: self.root,
             known: &self.line[..known],
-            nodes: Vec::with_capacity(256),
-            grown: Vec::with_capacity(64),
-            standings: Vec::with_capacity(64),
+            nodes: spare::take(&NODES),
+            grown: spare::take(&GROWN),
+            standings: spare::take(&STANDINGS),
             stories: Stories::default(),
             decide,
             margin,
@@ -146,7 +147,7 @@ impl<'a, 'b> Weighing<'a, 'b> {
         if decide > known {
             search.vary(&mut self.tally, &self.bare);
         }
-        search.stories
+        std::mem::take(&mut search.stories)
     }
 }
 
@@ -189,6 +190,20 @@ struct Grown {
     sheet: Sheet,
     /// What became of its plies, by its place in [`Search::standings`], once that was asked.
     standing: Option<u32>,
+}
+
+thread_local! {
+    static NODES: Cell<Vec<Node>> = const { Cell::new(Vec::new()) };
+    static GROWN: Cell<Vec<Grown>> = const { Cell::new(Vec::new()) };
+    static STANDINGS: Cell<Vec<Standing>> = const { Cell::new(Vec::new()) };
+}
+
+impl Drop for Search<'_, '_> {
+    fn drop(&mut self) {
+        spare::leave(&NODES, &mut self.nodes);
+        spare::leave(&GROWN, &mut self.grown);
+        spare::leave(&STANDINGS, &mut self.standings);
+    }
 }
 
 impl Search<'_, '_> {

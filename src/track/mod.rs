@@ -96,6 +96,7 @@ mod serve;
 mod setup;
 mod sheet;
 mod size;
+mod spare;
 mod standing;
 mod tally;
 mod threads;

@@ -19,7 +19,7 @@ pub(super) fn moves_of(position: &Position, men: Bitboard) -> MoveList {
     }
     match position.chess() {
         Some(chess) if chess.checkers().is_empty() => quiet(chess, men, &mut moves),
-        Some(chess) => moves.extend(chess.legal_moves().into_iter().filter(|m| men.contains(origin(*m)))),
+        Some(chess) => moves.extend(chess.legal_moves().iter().copied().filter(|m| men.contains(origin(*m)))),
         // More than a list of legal moves holds are none that hands play.
         None => {
             let all = position.legal_moves().into_iter().filter(|m| men.contains(origin(*m)));
@@ -34,7 +34,7 @@ fn quiet(chess: &Chess, men: Bitboard, moves: &mut MoveList) {
     let (board, turn) = (chess.board(), chess.turn());
     let Some(king) = board.king_of(turn) else { return };
     if chess.maybe_ep_square().is_some() {
-        moves.extend(chess.en_passant_moves().into_iter().filter(|m| men.contains(origin(*m))));
+        moves.extend(chess.en_passant_moves().iter().copied().filter(|m| men.contains(origin(*m))));
     }
     let pinned = pinned(chess, king);
     let mut add = |m: Move| {
@@ -62,7 +62,7 @@ fn quiet(chess: &Chess, men: Bitboard, moves: &mut MoveList) {
         }
         if !chess.castles().is_empty() {
             for side in [CastlingSide::KingSide, CastlingSide::QueenSide] {
-                moves.extend(chess.castling_moves(side));
+                moves.extend(chess.castling_moves(side).iter().copied());
             }
         }
     }

@@ -102,7 +102,7 @@ pub(super) fn complete(position: &Position, view: View<'_>) -> Vec<Complete> {
     }
     let mut found = Vec::new();
     // A rook may have left its square first, to castle.
-    for m in moves_of(position, left | board.kings()) {
+    for m in moves_of(position, left | board.kings()).iter().copied() {
         let touched = squares(m, turn);
         let shown = match m {
             Move::Normal { from, to, .. } | Move::EnPassant { from, to } => {
@@ -137,7 +137,7 @@ pub(super) fn overlaid(position: &Position, view: View<'_>, since: Timestamp) ->
     }
     let theirs = view.eyes.board.by_color(!turn);
     let mut found = Vec::new();
-    for m in moves_of(position, left | board.kings()) {
+    for m in moves_of(position, left | board.kings()).iter().copied() {
         let (from, to, capture) = match m {
             Move::Normal { from, to, capture, .. } => (from, to, capture.is_some()),
             Move::EnPassant { from, to } => (from, to, false),

@@ -4,12 +4,15 @@
 //! and moments share it with its alignment, so a beginning one ply longer aligns at most the squares
 //! that this ply touches. What the alignments cost together is for `tally`.
 
+use std::cell::Cell;
+
 use shakmaty::{Bitboard, CastlingSide, Color, Move, Piece, Role, Square};
 
 use super::{
     align::{Aligned, Brought, CONTENTS, Mark, align},
     ledger::{Ledger, Tried},
     moves::{arriving, squares},
+    spare,
 };
 use crate::record::{Position, Timestamp};
 
@@ -101,6 +104,18 @@ struct History {
     /// The first history that goes on from this one, and the next one that goes on from the same.
     longer: u16,
     next: u16,
+}
+
+thread_local! {
+    static HISTORIES: Cell<Vec<History>> = const { Cell::new(Vec::new()) };
+    static MARKS: Cell<Vec<Mark>> = const { Cell::new(Vec::new()) };
+}
+
+impl Drop for Sheets<'_, '_> {
+    fn drop(&mut self) {
+        spare::leave(&HISTORIES, &mut self.all);
+        spare::leave(&MARKS, &mut self.marks);
+    }
 }
 
 /// All histories of a search.
