@@ -175,7 +175,9 @@ impl<'a, 'b> Sheets<'a, 'b> {
                 known => known,
             };
             let content = left_on(square, ply);
-            let brought = Brought { content, ply: index as u8, m: Some(ply.m), at: ply.at };
+            // By which move a man left his square does not matter: ways to several squares share the history.
+            let m = Some(ply.m).filter(|m| content.is_some() || m.is_en_passant());
+            let brought = Brought { content, ply: index as u8, m, at: ply.at };
             let history = self.longer(square, before, brought);
             let place = usize::from(longer.count);
             longer.all[place] = (square, history);
