@@ -312,9 +312,9 @@ impl Search<'_, '_> {
                     let ply = Ply { m, at: read, by };
                     let unread = node.unread + unread;
                     let kind = node.kind.longer(length, self.decide, m);
-                    // What is too dear already need not be aligned.
+                    // What is too dear already need not be aligned. (The best story may yet have a ply less.)
                     let floor = tally.floor(cursor.plus(-SLACK), &grown.sheet, &hopeless, ply);
-                    if unread + floor > self.limit(length + 1, kind) {
+                    if unread + floor > self.limit(length + 1, kind).saturating_add(PLY) {
                         continue;
                     }
                     let longer = tally.sheets.extend(&grown.sheet, length, ply);

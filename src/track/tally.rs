@@ -44,6 +44,8 @@ const EARLY_PRESS: u32 = 4;
 const PRESS_AHEAD: i32 = 160;
 /// So long after a press its ply must have been read, in ms.
 const PRESS_LATE: i64 = 500;
+/// Where a reply was read so long before the man that it answers went on, he did not slide, in ms.
+const REPLIED: i32 = 500;
 /// So long after a ply its press should have come, in ms.
 const PRESS_DUE: i32 = 1_600;
 
@@ -172,9 +174,19 @@ impl<'a, 'b> Tally<'a, 'b> {
             let fate = standing.fate(ply);
             fate.arrived != NEVER || m.is_castle() || fate.covered != NEVER && !doubtful
         });
-        // A man that goes on at its next turn may have slid there.
+        // A man that goes on at its next turn may have slid there, unless the reply stood well before he did; one
+        // that goes back may have been put back.
+        let arrived = |ply: usize| Some(standing.fate(ply).arrived).filter(|arrived| *arrived != NEVER);
+        let replied = |ply: usize| {
+            let (reply, stood) = (arrived(ply + 1), arrived(ply + 2));
+            reply.zip(stood).is_some_and(|(reply, stood)| stood - reply >= REPLIED)
+        };
+        let doubtful = |ply: usize, later: &Ply| {
+            let on = origin(later.m) == plies[ply].m.to();
+            on && (later.m.to() == origin(plies[ply].m) || !replied(ply))
+        };
         let again = (from.saturating_sub(2)..to.min(plies.len()))
-            .any(|ply| plies.get(ply + 2).is_some_and(|later| origin(later.m) == plies[ply].m.to()));
+            .any(|ply| plies.get(ply + 2).is_some_and(|later| doubtful(ply, later)));
         let least = || {
             self.beginning(horizon, line)
                 + self.strays(Some(horizon), line, &standing).0
