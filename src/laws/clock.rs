@@ -192,6 +192,11 @@ impl Referee {
         if new.running.is_none() && same && delta(Color::White) > 60 && delta(Color::Black) > 60 {
             return self.clock_reset(scene, &deltas);
         }
+        if let Some(side) = old.running.filter(|side| new.running == Some(*side))
+            && let Some((_, predicted, delta)) = deltas[side]
+        {
+            self.ran_out(scene, side, predicted, delta);
+        }
         if self.next_period(scene, &deltas) {
             return;
         }

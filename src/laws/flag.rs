@@ -127,7 +127,7 @@ impl Referee {
     }
 
     /// The moves due in the period whose flag this is, if it is not the last.
-    fn due(&self, side: Color) -> Option<u32> {
+    pub(super) fn due(&self, side: Color) -> Option<u32> {
         let control = self.options.time_control.as_ref().filter(|_| !self.options.last_period)?;
         control.moves_due(self.period(side))
     }

@@ -13,6 +13,9 @@ use super::{
     watch::seconds,
 };
 
+/// The least that a further period brings, in seconds.
+const CREDIT: i64 = 300;
+
 impl Referee {
     /// Set-up checks, before anything moves.
     pub(super) fn check_event(&mut self, scene: &mut Scene<'_>) {
@@ -60,6 +63,15 @@ impl Referee {
         }
     }
 
+    /// 6.4: a clock that does not count moves gives the next period's time at zero, whether the moves were made
+    /// or not.
+    pub(super) fn ran_out(&mut self, scene: &mut Scene<'_>, side: Color, predicted: i64, delta: i64) {
+        let short = self.due(side).is_some_and(|due| self.watch.completed[side] < due);
+        if short && predicted <= SKEW && delta >= CREDIT && self.flags[side].is_none() {
+            self.flag_fell(scene, side, false);
+        }
+    }
+
     /// 6.3.1: the time of the next period came on the clock: for one side at its move, or for both when
     /// one clock reached zero.
     pub(super) fn next_period(
@@ -71,7 +83,7 @@ impl Referee {
         for side in Color::ALL {
             let Some((_, predicted, delta)) = deltas[side] else { continue };
             let other = deltas[!side].map_or(0, |(_, _, delta)| delta);
-            let at_zero = predicted <= SKEW && delta >= 300;
+            let at_zero = predicted <= SKEW && delta >= CREDIT;
             let both = at_zero && (other - delta).abs() <= SKEW;
             let expected = self.options.time_control.as_ref().and_then(|control| {
                 let next = self.watch.bonuses[side] + 1;
@@ -98,17 +110,21 @@ impl Referee {
             };
             if fits {
                 found = true;
+                let short = self.flags[side].is_some()
+                    && self.due(side).is_some_and(|due| self.watch.completed[side] < due);
                 let sides: &[Color] = if both { &Color::ALL } else { &[side] };
                 for one in sides {
                     self.watch.bonuses[*one] += 1;
                 }
-                let notice = Notice::new(Code::ControlPassed)
-                    .side(side)
-                    .variant("bonus")
-                    .key(format!("bonus{}", self.watch.bonuses[side]))
-                    .arg("completed", self.watch.completed[side])
-                    .detail("seconds", delta);
-                self.raise(scene, notice);
+                if !short {
+                    let notice = Notice::new(Code::ControlPassed)
+                        .side(side)
+                        .variant("bonus")
+                        .key(format!("bonus{}", self.watch.bonuses[side]))
+                        .arg("completed", self.watch.completed[side])
+                        .detail("seconds", delta);
+                    self.raise(scene, notice);
+                }
                 if both {
                     break;
                 }

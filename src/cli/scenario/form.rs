@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::hall::OptionsSetup;
+use crate::{hall::OptionsSetup, laws::TimeControl};
 
 /// A scenario as it stands in the file.
 #[derive(Clone, Debug, Deserialize)]
@@ -16,6 +16,19 @@ pub(super) struct Scenario {
     pub(super) setup: Setup,
     #[serde(default)]
     pub(super) events: Vec<Event>,
+}
+
+impl Scenario {
+    /// The periods that a clock event remarks, if they can be read. They are told from where the scenario begins, so
+    /// nothing is known of the time that the first one began with.
+    pub(super) fn clock_tc(&self) -> Option<String> {
+        let text = self.events.iter().find_map(|event| event.what.get("clock")?.get("tc")?.as_str())?;
+        let control = text.parse::<TimeControl>().ok()?.to_string();
+        let (first, later) = control.split_once(':')?;
+        let (moves, time) = first.split_once('/')?;
+        let extra = time.find(['+', 'b', 'd']).map_or("", |at| &time[at..]);
+        Some(format!("{moves}/0s{extra}:{later}"))
+    }
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -132,7 +132,7 @@ impl Run {
             board: Some(run.board.clone()),
             start,
             profile: Some(scenario.profile.clone()).filter(|profile| !profile.is_empty()),
-            time_control: setup.tc.clone(),
+            time_control: setup.tc.clone().or_else(|| scenario.clock_tc()),
             options: OptionsSetup {
                 completed: setup.completed.0,
                 illegal: setup.illegal.0,

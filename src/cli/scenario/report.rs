@@ -38,7 +38,8 @@ impl Run {
         let mut line = json!({
             "id": scenario.id,
             "moves": moves,
-            "result": result.map_or("*", GameResult::word),
+            // An adjourned game has none yet.
+            "result": result.filter(|result| *result != GameResult::Adjourned).map_or("*", GameResult::word),
             "alerts": alerts,
             "claim": self.outcome.answers.iter().rev().find(|answer| answer.get("valid").is_some()),
             "penalty": answered("penalty").or(penalty),

@@ -114,10 +114,10 @@ impl TimeControl {
         Self { first_increment: false, ..self }
     }
 
-    /// The time of a period is known at all: "no increment" alone names none.
+    /// The time that a game begins with is known: "no increment" alone names none.
     #[must_use]
     pub fn has_base(&self) -> bool {
-        self.periods.iter().any(|period| period.seconds > 0)
+        self.period_at(0).seconds > 0
     }
 
     /// What the clock shows before the first move, in seconds. A clock set with an increment adds
@@ -353,6 +353,7 @@ mod tests {
         reads("90min + 30min/40 moves + 30s/move", "40/5400+30:1800+30");
         reads("120'/60 +, 60'/20m + 15'/end & 30\"/m from move 61", "60/7200:20/3600+30:900+30");
         reads("90 минут на 40 ходов + 30 минут + 30 секунд на ход", "40/5400+30:1800+30");
+        reads("2 moves in 3 s, then +1800 s", "2/3:1800");
         reads("15 мин + 10 сек", "900+10");
         reads("1 hour + 30 sec", "3600+30");
         reads("G/90 d5", "5400");

@@ -2,6 +2,8 @@
 
 use super::{Extra, LONGEST, MINUTES_UP_TO, Period, TimeControl};
 
+/// More seconds than this are no increment unless they are called one.
+const LONGEST_BARE_EXTRA: u32 = 180;
 /// The most that a clock adds for a move: an hour, in seconds.
 const LONGEST_EXTRA: u32 = 3600;
 
@@ -242,7 +244,10 @@ pub(super) fn human_form(text: &str) -> Result<TimeControl, &'static str> {
             && term.moves.is_none()
             && last
             && periods.last().is_some_and(|period| period.moves.is_none());
-        let bare_seconds = unit == Unit::Seconds && term.moves.is_none() && !periods.is_empty();
+        // After a period with its moves so many seconds are the next period.
+        let period =
+            value > LONGEST_BARE_EXTRA && periods.last().is_some_and(|period| period.moves.is_some());
+        let bare_seconds = unit == Unit::Seconds && term.moves.is_none() && !periods.is_empty() && !period;
         if explicit_rate || bare_rate || bare_seconds {
             let s = if unit == Unit::Minutes { value.saturating_mul(60) } else { value };
             let extra = match s {
