@@ -14,11 +14,12 @@ use super::{
     candidates::{Candidate, Candidates},
     doubt::Doubt,
     ledger::{Ledger, PLY, Tried},
-    moves::origin,
     rivals::variations,
     sheet::{Longer, Ply, Sheet, Sheets},
     spare,
-    standing::{Hopeless, Standing},
+    standing::Standing,
+    stories::{Kind, Stories, add, kind},
+    strays::Hopeless,
     tally::{Judged, Tally, Tip},
 };
 use crate::record::{Position, Timestamp};
@@ -33,44 +34,12 @@ const OF_A_KIND: usize = 5;
 const OF_ANY_KIND: usize = 6;
 /// Beginnings of one length that go on from a story found before.
 const OF_ONE_FOUND: usize = 3;
-/// Lines that are kept.
-const KEPT: usize = 12;
 /// What was read so much earlier than a ply can have been made may still follow it, in ms.
 const SLACK: i64 = 80;
 /// Readings that cost no more than this beside their plies leave no room for another story.
 const PLAINLY: u32 = 4;
 /// A ply's man was read where it went if that was so near to the ply's time, in ms.
 const READ_NEAR: i64 = 400;
-
-/// A line and what it costs.
-#[derive(Clone, Debug)]
-pub(super) struct Story {
-    pub(super) line: Vec<Tried>,
-    pub(super) cost: u32,
-    kind: Kind,
-}
-
-/// Lines are of one kind if they have the same plies in question: how many, and a sum of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Kind {
-    plies: usize,
-    sum: u64,
-}
-
-/// What a search found: stories that differ in the plies in question, the cheapest first.
-#[derive(Debug, Default)]
-pub(super) struct Stories {
-    pub(super) all: Vec<Story>,
-}
-
-impl Stories {
-    /// How much more the next best story costs that has something else for the plies in question;
-    /// `None`: none was found within the margin.
-    pub(super) fn lead(&self) -> Option<u32> {
-        let [best, next, ..] = &self.all[..] else { return None };
-        Some(next.cost - best.cost)
-    }
-}
 
 /// What is asked.
 pub(super) struct Question<'a> {
@@ -136,12 +105,11 @@ impl<'a, 'b> Weighing<'a, 'b> {
             nodes: spare::take(&NODES),
             grown: spare::take(&GROWN),
             standings: spare::take(&STANDINGS),
-            stories: Stories::default(),
+            stories: Stories::new(decide, margin),
             decide,
-            margin,
             found: found.lines().map(sums).collect(),
         };
-        search.keep(kind(known, decide, self.line), cost, || self.line.to_vec());
+        search.stories.keep(kind(known, decide, self.line), cost, || self.line.to_vec());
         let sheet = self.tally.sheets.whole(&self.bare, search.known);
         search.run(&mut self.tally, sheet, cursor);
         if decide > known {
@@ -161,7 +129,6 @@ struct Search<'a, 'b> {
     standings: Vec<Standing>,
     stories: Stories,
     decide: usize,
-    margin: u32,
     /// Stories found before, by the sums of their beginnings.
     found: Vec<Vec<u64>>,
 }
@@ -210,7 +177,7 @@ impl Search<'_, '_> {
     /// All beginnings of one length, then those one ply longer: the cleanest of each kind go on.
     fn run(&mut self, tally: &mut Tally<'_, '_>, sheet: Sheet, cursor: Timestamp) {
         let known = self.known.len();
-        let kind = Kind { plies: known.min(self.decide), sum: 0 };
+        let kind = Kind::known(known, self.decide);
         let after = self.known.last().map_or(self.root, |last| &last.after).clone();
         let longer = Longer::default();
         self.nodes.push(Node { last: None, longer, cursor, unread: 0, kind, moves: 0, follows: None });
@@ -247,7 +214,7 @@ impl Search<'_, '_> {
                 }
                 scratch.clone_from(&grown.sheet);
                 tally.sheets.grow(&mut scratch, node.longer);
-                let limit = self.limit(length, node.kind);
+                let limit = self.stories.limit(length, node.kind);
                 let most = limit.saturating_add(cost_of_plies).saturating_sub(node.unread);
                 let judged = Judged { sheet: &scratch, plies: &plies, tip };
                 let horizon = node.cursor.plus(-SLACK);
@@ -272,7 +239,7 @@ impl Search<'_, '_> {
             let mut going = 0;
             for (_, key, index) in ranked.iter().copied() {
                 let node = &self.nodes[index];
-                let limit = self.limit(length, node.kind);
+                let limit = self.stories.limit(length, node.kind);
                 if key > limit || (key == limit && limit == 0) || tally.sheets.full() {
                     continue;
                 }
@@ -314,7 +281,7 @@ impl Search<'_, '_> {
                     let kind = node.kind.longer(length, self.decide, m);
                     // What is too dear already need not be aligned. (The best story may yet have a ply less.)
                     let floor = tally.floor(cursor.plus(-SLACK), &grown.sheet, &hopeless, ply);
-                    if unread + floor > self.limit(length + 1, kind).saturating_add(PLY) {
+                    if unread + floor > self.stories.limit(length + 1, kind).saturating_add(PLY) {
                         continue;
                     }
                     let longer = tally.sheets.extend(&grown.sheet, length, ply);
@@ -392,7 +359,7 @@ impl Search<'_, '_> {
     fn keep_node(&mut self, index: usize, cost: u32) {
         let (nodes, grown) = (std::mem::take(&mut self.nodes), std::mem::take(&mut self.grown));
         let known = self.known;
-        self.keep(nodes[index].kind, cost, || {
+        self.stories.keep(nodes[index].kind, cost, || {
             let mut line: Vec<Tried> = Vec::with_capacity(known.len() + 8);
             let mut at = &nodes[index];
             let mut after: Option<&Position> = None;
@@ -426,65 +393,7 @@ impl Search<'_, '_> {
             let plies: Vec<Ply> = other.iter().map(Ply::from).collect();
             let tip = Tip::of(other.last().map_or(self.root, |last| &last.after));
             let cost = tally.cost(Judged { sheet: &sheet, plies: &plies, tip });
-            self.keep(kind(known, self.decide, &other), cost, || other.clone());
+            self.stories.keep(kind(known, self.decide, &other), cost, || other.clone());
         }
     }
-
-    /// What a beginning may cost beside its plies and still matter: it must be better than the story
-    /// that begins like it, if there is one, or come near to the best. (Stories of the same readings
-    /// have as many plies, or one more or less.)
-    fn limit(&self, length: usize, kind: Kind) -> u32 {
-        let beside = |story: &Story| story.cost - (PLY * story.line.len() as u32).min(story.cost);
-        let known = if length < self.decide { None } else { self.alike(kind) };
-        match (known, self.stories.all.first()) {
-            (Some(index), _) => beside(&self.stories.all[index]),
-            (None, Some(best)) => beside(best) + self.margin + PLY,
-            (None, None) => u32::MAX,
-        }
-    }
-
-    /// The story that has the same plies in question.
-    fn alike(&self, kind: Kind) -> Option<usize> {
-        self.stories.all.iter().position(|story| story.kind == kind)
-    }
-
-    fn keep(&mut self, kind: Kind, cost: u32, line: impl FnOnce() -> Vec<Tried>) {
-        let alike = self.alike(kind);
-        let all = &mut self.stories.all;
-        if all.first().is_some_and(|best| cost > best.cost + self.margin) {
-            return;
-        }
-        if let Some(index) = alike {
-            if all[index].cost <= cost {
-                return;
-            }
-            all.remove(index);
-        }
-        let place = all.partition_point(|story| story.cost <= cost);
-        if place < KEPT {
-            all.truncate(KEPT - 1);
-            all.insert(place, Story { line: line(), cost, kind });
-        }
-    }
-}
-
-impl Kind {
-    /// The kind of a line of `length` plies with one ply more.
-    fn longer(self, length: usize, decide: usize, m: Move) -> Self {
-        if length < decide { Self { plies: length + 1, sum: add(self.sum, m) } } else { self }
-    }
-}
-
-/// The kind of a line of which so many plies stand.
-fn kind(known: usize, decide: usize, line: &[Tried]) -> Kind {
-    let plies = line.len().min(decide);
-    let sum = line[..plies].iter().skip(known).fold(0, |sum, tried| add(sum, tried.m));
-    Kind { plies, sum }
-}
-
-/// A sum of moves in their order.
-fn add(sum: u64, m: Move) -> u64 {
-    let squares = u64::from(u8::from(origin(m))) * 64 + u64::from(u8::from(m.to()));
-    let role = m.promotion().map_or(0, |role| role as u64);
-    sum.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(squares * 8 + role + 1)
 }

@@ -98,6 +98,8 @@ mod sheet;
 mod size;
 mod spare;
 mod standing;
+mod stories;
+mod strays;
 mod tally;
 mod threads;
 mod tracker;

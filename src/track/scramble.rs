@@ -13,10 +13,11 @@ use shakmaty::uci::UciMove;
 use super::{
     Cause, Choice, ClockSense, Finding, Track,
     account::puts,
-    lattice::{Question, Stories, Story, Weighing},
+    lattice::{Question, Weighing},
     ledger::{LONGEST, Ledger, PLY, Pressed, STALE, Tried},
     line::Step,
     press::{BRISK, LATE, SCAN, SKEW},
+    stories::{Stories, Story},
     threads::Open,
 };
 use crate::record::{PlySource, Position, Timestamp};
