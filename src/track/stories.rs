@@ -56,10 +56,18 @@ impl Stories {
     /// have as many plies, or one more or less.)
     pub(super) fn limit(&self, length: usize, kind: Kind) -> u32 {
         let beside = |story: &Story| story.cost - (PLY * story.line.len() as u32).min(story.cost);
+        // A line never gets shorter: where it has as many plies already, or more, these cost as well.
+        let dearer = |story: &Story| PLY * length.saturating_sub(story.line.len()) as u32;
         let known = if length < self.decide { None } else { self.alike(kind) };
         match (known, self.all.first()) {
-            (Some(index), _) => beside(&self.all[index]),
-            (None, Some(best)) => beside(best) + self.margin + PLY,
+            (Some(index), _) => {
+                let story = &self.all[index];
+                beside(story).saturating_sub(dearer(story))
+            }
+            (None, Some(best)) => {
+                let shorter = if length < best.line.len() { PLY } else { 0 };
+                (beside(best) + self.margin + shorter).saturating_sub(dearer(best))
+            }
             (None, None) => u32::MAX,
         }
     }
