@@ -102,9 +102,9 @@ impl<'a, 'b> Weighing<'a, 'b> {
             ledger,
             root: self.root,
             known: &self.line[..known],
-            nodes: spare::take(&NODES),
-            grown: spare::take(&GROWN),
-            standings: spare::take(&STANDINGS),
+            nodes: NODES.with(spare::take),
+            grown: GROWN.with(spare::take),
+            standings: STANDINGS.with(spare::take),
             stories: Stories::new(decide, margin),
             decide,
             found: found.lines().map(sums).collect(),
@@ -167,9 +167,9 @@ thread_local! {
 
 impl Drop for Search<'_, '_> {
     fn drop(&mut self) {
-        spare::leave(&NODES, &mut self.nodes);
-        spare::leave(&GROWN, &mut self.grown);
-        spare::leave(&STANDINGS, &mut self.standings);
+        NODES.with(|place| spare::leave(place, &mut self.nodes));
+        GROWN.with(|place| spare::leave(place, &mut self.grown));
+        STANDINGS.with(|place| spare::leave(place, &mut self.standings));
     }
 }
 

@@ -42,7 +42,8 @@
 //!   gives it (`align`; a ply more touches few squares, so only these are aligned anew); a change
 //!   read at `t` was made within the scan before `t`; plies take their time and follow one another;
 //!   presses come one a ply; what was read and no ply explains is a slide, a man set down beside its
-//!   square, or a stray (`tally`). So a man that was taken, or went on, before the scan came round
+//!   square, or a stray (`strays`); what became of a line's plies (`standing`) is kept for the lines one ply
+//!   longer. So a man that was taken, or went on, before the scan came round
 //!   can be inferred. Where a man went on, the squares often cannot tell by which way: then several
 //!   stories cost the same, and no search can choose. A ply of a scramble is weighed for good only
 //!   when more has followed, for the next plies often contradict the wrong story (the other side

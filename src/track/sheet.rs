@@ -113,8 +113,8 @@ thread_local! {
 
 impl Drop for Sheets<'_, '_> {
     fn drop(&mut self) {
-        spare::leave(&HISTORIES, &mut self.all);
-        spare::leave(&MARKS, &mut self.marks);
+        HISTORIES.with(|place| spare::leave(place, &mut self.all));
+        MARKS.with(|place| spare::leave(place, &mut self.marks));
     }
 }
 
