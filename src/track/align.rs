@@ -19,8 +19,10 @@ pub(super) const CONTENTS: usize = 10;
 const MARKS: usize = 2 * CONTENTS;
 /// A man put back.
 const PUT_BACK: u32 = 4;
-/// A man that stands there in the line, but at another time.
-const UNTIMELY: u32 = 20;
+/// A man that stands there in the line was read at another time: as a slide at the least …
+pub(super) const ANOTHER_TIME: u32 = 6;
+/// … and so much at the most.
+pub(super) const UNTIMELY: u32 = 20;
 /// A man that was captured within a scan, and never read.
 pub(super) const COVERED: u32 = 3;
 /// A man that came and went on within a scan, in a scramble …
@@ -90,6 +92,8 @@ pub(super) struct Aligned {
     marked: u8,
     /// Readings of men that the line never puts there.
     pub(super) strays: u16,
+    /// Readings of men that the line puts there at another time; each is counted with [`ANOTHER_TIME`].
+    pub(super) untimely: u16,
 }
 
 impl Aligned {
@@ -152,7 +156,7 @@ pub(super) fn align(
                 let back = was.is_none() && stands.is_some() && (state > 0 || lane.first == stands);
                 if back { PUT_BACK } else { 0 }
             } else if reading.content.is_some() && known {
-                UNTIMELY
+                ANOTHER_TIME
             } else {
                 0 // a hand, or a stray, which is judged later
             };
@@ -201,8 +205,9 @@ pub(super) fn align(
             total += skipping(ledger, contents, later);
         }
         let last = &contents[count - 1];
-        total += if last.content == was {
-            COVERED
+        total += if last.content == was && contents[state].content == was {
+            // All that came between has gone again.
+            if was.is_none() { 0 } else { COVERED }
         } else if ledger.now.since(last.at) < STALE {
             FRESH
         } else {
@@ -216,9 +221,9 @@ pub(super) fn align(
     let agrees = was == stands;
     let end = if stood <= other.0 { count - 1 } else { other.1 };
     let first = marks.len();
-    note(lane, contents, &came, end, marks);
+    let untimely = note(lane, contents, &came, end, marks) & !strays;
     let marked = (marks.len() - first) as u8;
-    Aligned { stood, unread: other.0, agrees, stands, least, marks: first as u32, marked, strays }
+    Aligned { stood, unread: other.0, agrees, stands, least, marks: first as u32, marked, strays, untimely }
 }
 
 /// What it costs that this content was never read.
@@ -245,12 +250,21 @@ fn note(
     came: &[[(u8, bool); CONTENTS]; READINGS],
     end: usize,
     marks: &mut Vec<Mark>,
-) {
+) -> u16 {
     let most = marks.len() + MARKS;
+    let mut untimely = 0;
     let mut state = end;
     for step in (0..lane.readings.len()).rev() {
         let (from, moved) = came[step][state];
         let from = usize::from(from);
+        let reading = lane.readings[step].content;
+        if !moved
+            && reading.is_some()
+            && reading != contents[state].content
+            && contents.iter().any(|brought| brought.content == reading)
+        {
+            untimely |= 1 << step;
+        }
         if moved {
             for (passed, brought) in contents.iter().enumerate().take(state + 1).skip(from + 1) {
                 // Of what was not read only a man that was taken right there is known to have come
@@ -268,4 +282,5 @@ fn note(
         }
         state = from;
     }
+    untimely
 }

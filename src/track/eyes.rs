@@ -7,11 +7,20 @@ use std::collections::VecDeque;
 
 use shakmaty::{Bitboard, Board, Piece, Square};
 
-use super::{SquareDiff, faults::Faults};
+use super::{
+    SquareDiff,
+    faults::Faults,
+    scan::{Comb, Scan},
+};
 use crate::{
     record::Timestamp,
     wire::{BoardSquare, Content, Squares},
 };
+
+/// The place of a game square in the board's scan.
+fn place(square: Square, rotated: bool) -> u8 {
+    BoardSquare::from_chess(square, rotated).index() as u8
+}
 
 /// Squares on which two boards differ.
 pub(super) fn differing(a: &Board, b: &Board) -> Bitboard {
@@ -55,6 +64,8 @@ pub(super) struct Eyes {
     trace: VecDeque<Seen>,
     /// What is being taken is a dump.
     pub(super) dumping: bool,
+    /// The rhythm of the board's scan.
+    scan: Scan,
 }
 
 /// A square was seen to change.
@@ -86,6 +97,7 @@ impl Eyes {
             blind: Bitboard::EMPTY,
             trace: VecDeque::new(),
             dumping: false,
+            scan: Scan::default(),
         }
     }
 
@@ -109,6 +121,20 @@ impl Eyes {
             self.trace.pop_front();
         }
         self.trace.push_back(seen);
+        if !seen.dumped {
+            let rotated = self.rotated;
+            self.scan.note(self.trace.iter(), |seen| place(seen.square, rotated));
+        }
+    }
+
+    /// When the board looks at its squares, if that is known.
+    pub(super) fn comb(&self, now: Timestamp) -> Option<Comb> {
+        self.scan.comb(now)
+    }
+
+    /// The square's place in the board's scan.
+    pub(super) fn place(&self, square: Square) -> u8 {
+        place(square, self.rotated)
     }
 
     /// The game square of a device's square.

@@ -8,11 +8,18 @@ use shakmaty::{Bitboard, Board, Color, Move, Piece, Role, Square};
 use super::{
     align::READINGS,
     eyes::{Eyes, differing},
+    scan::Comb,
 };
 use crate::record::{Position, Timestamp};
 
 /// A reading is at most so old: a scan, and what waits before it on the line, in ms.
 pub(super) const STALE: i64 = 275;
+/// What was read was so old at the most, unless the line was busy, in ms.
+const SCANNED: i32 = 258;
+/// A look may be so much off what is known of the scan, in ms.
+pub(super) const OFF: i32 = 4;
+/// Earlier than anything that is read, in ms after the look.
+pub(super) const LONG_AGO: i32 = i32::MIN / 2;
 /// Milliseconds of impossible order that cost one.
 const ORDER: i64 = 10;
 /// The most that one impossible order costs.
@@ -31,6 +38,8 @@ pub(super) struct Reading {
     pub(super) content: Option<Piece>,
     /// It came with a dump: the change may be older than a scan.
     pub(super) dumped: bool,
+    /// It was made then at the earliest: the look before had not seen it.
+    pub(super) since: i32,
 }
 
 /// A square's readings.
@@ -97,6 +106,8 @@ pub(super) struct Ledger<'a> {
     pub(super) clock: bool,
     /// Plies follow one another faster than a scan and a press can tell.
     pub(super) brisk: bool,
+    /// When the board looks at its squares, if that is known.
+    pub(super) comb: Option<Comb>,
 }
 
 const NONE: u8 = u8::MAX;
@@ -113,6 +124,7 @@ impl<'a> Ledger<'a> {
         clock: bool,
         brisk: bool,
     ) -> Self {
+        let comb = eyes.comb(now);
         let mut lanes: Vec<Lane> = Vec::with_capacity(24);
         let mut lane_of = [NONE; 64];
         for seen in eyes.changes(since) {
@@ -128,11 +140,17 @@ impl<'a> Ledger<'a> {
             if lane.readings.len() == READINGS {
                 lane.first = lane.readings.remove(0).content;
             }
+            let since = match comb {
+                _ if seen.dumped => LONG_AGO,
+                Some(comb) => ms(now, comb.upto(eyes.place(seen.square), seen.at)) - comb.period() - OFF,
+                None => ms(now, seen.at) - SCANNED,
+            };
             lane.readings.push(Reading {
                 at: seen.at,
                 ms: ms(now, seen.at),
                 content: seen.now,
                 dumped: seen.dumped,
+                since,
             });
         }
         let mut held = eyes.board.clone();
@@ -170,6 +188,7 @@ impl<'a> Ledger<'a> {
             pressed,
             clock,
             brisk,
+            comb,
         }
     }
 

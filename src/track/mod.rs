@@ -92,6 +92,7 @@ mod movable;
 mod moves;
 mod press;
 mod rivals;
+mod scan;
 mod scramble;
 mod serve;
 mod setup;
@@ -105,6 +106,7 @@ mod tally;
 mod threads;
 mod tracker;
 mod trouble;
+mod unseen;
 
 pub use evidence::{ClockSense, Correction, Evidence};
 pub use finding::{AtPress, Cause, Choice, Finding, Irregular, SquareDiff, SquareFault, TrackedPly};

@@ -59,7 +59,9 @@ impl Track {
             if all {
                 self.confirm_now(plies, at, out);
             } else if !self.too_soon(plies, at) && self.sure(plies, at, out) == Some(true) {
-                self.confirm(plies, out);
+                let end = self.line.count + plies;
+                self.settle_with(end, out);
+                self.confirm(end.saturating_sub(self.line.count), out);
             } else {
                 self.presses.wait(at);
             }

@@ -199,7 +199,7 @@ impl<'a, 'b> Sheets<'a, 'b> {
         sheet.telling.set(square, aligned.telling());
         sheet.early.set(square, aligned.early());
         sheet.costly.set(square, aligned.stood.min(aligned.unread) > 0 || !aligned.agrees);
-        sheet.strays.set(square, aligned.strays != 0);
+        sheet.strays.set(square, aligned.strays | aligned.untimely != 0);
     }
 
     /// The sheet of a whole line.

@@ -6,7 +6,7 @@
 
 use super::{
     align::What,
-    ledger::{LONGEST, kind, over_ms},
+    ledger::{LONG_AGO, LONGEST, Reading, kind, over_ms},
     moves::origin,
     sheet::{Longer, Ply, Sheet},
     strays::Counted,
@@ -15,20 +15,15 @@ use super::{
 };
 
 /// No hand takes a man up, carries it and lets it go in less, in ms.
-const QUICKEST: i32 = 100;
+pub(super) const QUICKEST: i32 = 100;
 /// The next hand may take its man up so long before the last one is set down, in ms.
-const NEXT_HAND: i32 = -30;
+pub(super) const NEXT_HAND: i32 = -30;
 /// A captured man may be lifted so long before the capturing one is set down, in a hurry, in ms.
 const VICTIM_FIRST: i32 = 120;
-/// What was read was so old at the most, unless the line was busy, in ms.
-const SCANNED: i32 = 258;
-
 /// A reading is at most so old, in ms.
 pub(super) const STALE: i32 = super::ledger::STALE as i32;
 
-/// Earlier than anything that is read, in ms after the look …
-pub(super) const LONG_AGO: i32 = i32::MIN / 2;
-/// … and later.
+/// Later than anything that is read, in ms after the look.
 pub(super) const NEVER: i32 = i32::MAX / 2;
 
 /// What became of a ply in a line. Moments are in ms after the look.
@@ -40,23 +35,27 @@ pub(super) struct Fate {
     pub(super) left: i32,
     /// Covered at that time before it was read; [`NEVER`] if it was not.
     pub(super) covered: i32,
-    /// A dump told that they arrived, that one left.
-    dumped: (bool, bool),
+    /// They arrived then at the earliest …
+    pub(super) arrived_since: i32,
+    /// … and that one left.
+    pub(super) left_since: i32,
 }
 
-const UNREAD: Fate = Fate { arrived: NEVER, left: NEVER, covered: NEVER, dumped: (false, false) };
+const UNREAD: Fate =
+    Fate { arrived: NEVER, left: NEVER, covered: NEVER, arrived_since: LONG_AGO, left_since: LONG_AGO };
 
 impl Fate {
     /// A square's reading tells of the ply.
-    fn mark(&mut self, what: What, at: i32, dumped: bool) {
+    fn mark(&mut self, what: What, reading: &Reading) {
+        let at = reading.ms;
         match what {
             What::Left if at < self.left => {
                 self.left = at;
-                self.dumped.1 = dumped;
+                self.left_since = reading.since;
             }
             What::Arrived if self.arrived == NEVER || at > self.arrived => {
                 self.arrived = at;
-                self.dumped.0 = dumped;
+                self.arrived_since = reading.since;
             }
             What::Covered => self.covered = at,
             What::Left | What::Arrived => {}
@@ -98,6 +97,11 @@ impl Standing {
         &self.fates[ply]
     }
 
+    /// What became of each ply.
+    pub(super) fn fates(&self) -> &[Fate] {
+        &self.fates
+    }
+
     /// When this ply can have stood at the earliest.
     pub(super) fn stood(&self, ply: usize) -> i32 {
         self.stood[ply]
@@ -129,17 +133,16 @@ impl Standing {
 
     /// The next ply, whose fate is known, follows in time.
     fn follow(&mut self, index: usize, line: &[Ply], brisk: bool) {
-        let early = |at: i32, dumped: bool| if dumped { LONG_AGO } else { at - SCANNED };
         let fate = self.fates[index];
         let Pace { mut cursor, mut cost } = self.pace;
         if fate.left != NEVER {
             cost += over_ms(cursor + NEXT_HAND, fate.left);
-            cursor = cursor.max(early(fate.left, fate.dumped.1) - NEXT_HAND);
+            cursor = cursor.max(fate.left_since - NEXT_HAND);
         }
         let quickest = if index == 0 { cursor } else { cursor + QUICKEST };
         if fate.arrived != NEVER {
             cost += over_ms(quickest, fate.arrived);
-            cursor = quickest.max(early(fate.arrived, fate.dumped.0));
+            cursor = quickest.max(fate.arrived_since);
         } else if fate.covered != NEVER {
             // The scan before saw nothing of it; but it may have been lifted by him who took it
             // before he set his own man down.
@@ -173,7 +176,7 @@ impl Tally<'_, '_> {
             for mark in self.sheets.marks(sheet, lane.square) {
                 let Some(reading) = lane.readings.get(usize::from(mark.reading)) else { continue };
                 if let Some(fate) = standing.fates.get_mut(usize::from(mark.ply)) {
-                    fate.mark(mark.what, reading.ms, reading.dumped);
+                    fate.mark(mark.what, reading);
                 }
             }
         }
@@ -205,7 +208,7 @@ impl Tally<'_, '_> {
             let Some(lane) = self.ledger.lane(square) else { continue };
             for mark in after.iter().filter(|mark| usize::from(mark.ply) == plies) {
                 if let Some(reading) = lane.readings.get(usize::from(mark.reading)) {
-                    fate.mark(mark.what, reading.ms, reading.dumped);
+                    fate.mark(mark.what, reading);
                 }
             }
         }

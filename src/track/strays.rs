@@ -6,10 +6,11 @@
 use shakmaty::{Color, Move, Piece, Role, Square, attacks};
 
 use super::{
-    ledger::{Lane, kind},
+    align::{ANOTHER_TIME, Aligned, UNTIMELY},
+    ledger::{LONG_AGO, Lane, kind},
     moves::{origin, squares},
     sheet::{Ply, Sheet},
-    standing::{LONG_AGO, NEVER, STALE, Standing},
+    standing::{NEVER, STALE, Standing},
     tally::{Judged, Tally, UNDER_WAY},
 };
 use crate::record::Timestamp;
@@ -57,6 +58,8 @@ struct Stray {
     until: i32,
     /// Nothing was read there later.
     last: bool,
+    /// The line puts him there, but at another time.
+    untimely: bool,
 }
 
 /// A man that was read where the line never puts it, and none of whose plies accounts for him.
@@ -146,7 +149,7 @@ impl Tally<'_, '_> {
         for square in sheet.strays {
             self.strays_on(square, sheet, |stray| {
                 let kind = kind(stray.piece.color, stray.piece.role);
-                if standing.of[kind] == 0 {
+                if standing.of[kind] == 0 && !stray.untimely {
                     found.push(Hopeless { square, kind: 1 << kind, from: stray.from });
                 }
             });
@@ -197,6 +200,11 @@ impl Tally<'_, '_> {
         let (mut least, mut all) = (0, 0);
         for square in line.sheet.strays {
             self.strays_on(square, line.sheet, |stray| {
+                if stray.untimely {
+                    let cost = standing.recount(&stray, line.plies);
+                    all += cost.clamp(ANOTHER_TIME, UNTIMELY) - ANOTHER_TIME;
+                    return;
+                }
                 let early = stray.from < horizon;
                 let lane = &self.ledger.lanes[stray.lane];
                 let on_its_way = stray.last && self.on_its_way(stray.piece, Some(lane), line);
@@ -215,8 +223,8 @@ impl Tally<'_, '_> {
 
     fn strays_on(&self, square: Square, sheet: &Sheet, mut each: impl FnMut(Stray)) {
         let Some((lane, Lane { readings, .. })) = self.ledger.numbered(square) else { return };
-        let strays = self.sheets.of(sheet, square).strays;
-        let mut strays = strays;
+        let Aligned { strays, untimely, .. } = *self.sheets.of(sheet, square);
+        let mut strays = strays | untimely;
         while strays != 0 {
             let index = strays.trailing_zeros() as usize;
             strays &= strays - 1;
@@ -231,6 +239,7 @@ impl Tally<'_, '_> {
                 from: reading.ms,
                 until: next.map_or(0, |next| next.ms),
                 last: next.is_none(),
+                untimely: untimely & (1 << index) != 0,
             });
         }
     }

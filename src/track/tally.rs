@@ -107,7 +107,7 @@ impl<'a, 'b> Tally<'a, 'b> {
     pub(super) fn cost(&self, line: Judged<'_>) -> u32 {
         let standing = self.standing(line.sheet, line.plies);
         let strays = self.strays(None, line, &standing);
-        self.whole(line) + strays.1 + self.times(&standing, line.plies).1
+        self.whole(line) + strays.1 + self.times(&standing, line.plies).1 + self.unseen(&standing, line.plies)
     }
 
     /// What its plies cost, and what the squares read.
@@ -144,7 +144,8 @@ impl<'a, 'b> Tally<'a, 'b> {
             }
             let (so_far, strays) = self.strays(Some(horizon), line, standing);
             let least = least + so_far;
-            (least, (least <= most).then(|| self.whole(line) + strays + times.1))
+            let rest = || self.whole(line) + strays + times.1 + self.unseen(standing, line.plies);
+            (least, (least <= most).then(rest))
         };
         let Some((sheet, longer)) = before else { return judge(standing) };
         match self.lengthen(standing, sheet, longer, line.plies) {

@@ -246,6 +246,17 @@ impl Track {
         }
     }
 
+    /// The plies before number `end` stand without waiting for a press: those that wait and are theirs are
+    /// settled with them, and do not pass to later plies.
+    pub(super) fn settle_with(&mut self, end: usize, out: &mut Vec<Finding>) {
+        while let Some(press) = self.presses.waiting.front().copied()
+            && let Target::Ply(index) = self.target(&press)
+            && index < end
+        {
+            self.settle_ply(&press, index, out);
+        }
+    }
+
     /// The next side's man is lifted: an illegal board that stood at the press is judged now.
     pub(super) fn judge_before_reply(
         &mut self,

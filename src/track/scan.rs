@@ -1,0 +1,186 @@
+//! When the board looks at each square: the rhythm of its scan, learnt from the readings themselves.
+//!
+//! A board samples its squares one after the other, over and over, in 200 to 250 ms (twice that over
+//! Bluetooth). So all readings of a square lie on a comb of moments, and the combs of all squares are one,
+//! shifted by the square's place in the round. Once enough readings came quickly one after the other to
+//! tell it, it is known when a square was looked at and *nothing* new was found: a man that is taken to have
+//! stood on a square unseen must have come and gone between two looks, and one that was read came after
+//! the look before. Where readings keep to no such rhythm (another make, a host that stalls), there is no
+//! comb, and nothing is made of it.
+
+use super::eyes::Seen;
+use crate::record::Timestamp;
+
+/// Shortest and longest scan that is looked for, in us.
+const PERIODS: std::ops::Range<i64> = 190_000..260_000;
+/// Readings that a rhythm is learnt from, at least and at most.
+const FEWEST: usize = 24;
+const MOST: usize = 72;
+/// They came within so long, in ms.
+const SPAN: i64 = 25_000;
+/// New readings after which the rhythm is looked at again.
+const AGAIN: u8 = 8;
+/// Readings are on the comb if they come within so much, in us.
+const WINDOW: i64 = 12_000;
+/// The same, when the rhythm is known and is drawn finer.
+const FINE: i64 = 4_000;
+/// A reading may be stamped so much before the comb says, in us.
+const EARLY: i64 = 3_000;
+
+/// The moments at which squares are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Comb {
+    /// One scan, in us.
+    period: i64,
+    /// A moment at which the board's first square was looked at, in us since the epoch.
+    phase: i64,
+}
+
+impl Comb {
+    /// One scan, in ms.
+    pub(super) fn period(self) -> i32 {
+        (self.period / 1_000) as i32
+    }
+
+    /// The last look at this square of the board (by its place in the scan) up to then.
+    pub(super) fn upto(self, place: u8, at: Timestamp) -> Timestamp {
+        let first = self.phase + self.period * i64::from(place) / 64;
+        let passed = at.millis() * 1_000 + EARLY - first;
+        Timestamp::from_millis((first + passed.div_euclid(self.period) * self.period).div_euclid(1_000))
+    }
+
+    /// So much after a look at its square the reading came, in us.
+    fn residue(self, (at, place): (i64, u8)) -> i64 {
+        (at + EARLY - self.phase - self.period * i64::from(place) / 64).rem_euclid(self.period) - EARLY
+    }
+}
+
+/// What is known of a board's scan.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scan {
+    comb: Option<Comb>,
+    /// When readings were last seen to keep to it.
+    checked: Timestamp,
+    /// Readings since it was last looked at.
+    new: u8,
+}
+
+impl Scan {
+    /// The rhythm, as far as it can be relied on at this time.
+    pub(super) fn comb(&self, now: Timestamp) -> Option<Comb> {
+        self.comb.filter(|_| now.since(self.checked) < SPAN)
+    }
+
+    /// A square was read. `trace`: the last readings, the newest last; `place`: of a square in the scan.
+    pub(super) fn note<'a>(
+        &mut self,
+        trace: impl DoubleEndedIterator<Item = &'a Seen>,
+        place: impl Fn(&Seen) -> u8,
+    ) {
+        self.new += 1;
+        if self.new < AGAIN {
+            return;
+        }
+        self.new = 0;
+        let mut readings: Vec<(i64, u8)> = Vec::with_capacity(MOST);
+        let mut newest = None;
+        for seen in trace.rev().filter(|seen| !seen.dumped) {
+            let newest = *newest.get_or_insert(seen.at);
+            if newest.since(seen.at) > SPAN || readings.len() == MOST {
+                break;
+            }
+            readings.push((seen.at.millis() * 1_000, place(seen)));
+        }
+        if readings.len() < FEWEST {
+            return;
+        }
+        self.comb = self.comb.filter(|_| self.checked.millis() + SPAN > newest_ms(&readings));
+        if let Some(comb) = self.comb {
+            let kept =
+                readings.iter().take(FEWEST).filter(|reading| comb.residue(**reading) < WINDOW).count();
+            self.comb = if kept * 2 >= FEWEST { Some(finer(&readings, comb)) } else { None };
+        }
+        if self.comb.is_none() {
+            self.comb = search(&readings);
+        }
+        self.checked = Timestamp::from_millis(newest_ms(&readings));
+    }
+}
+
+/// When the newest of them came, in ms.
+fn newest_ms(readings: &[(i64, u8)]) -> i64 {
+    readings.first().map_or(0, |reading| reading.0 / 1_000)
+}
+
+/// The rhythm of these readings, the newest first, if half of them or more keep to one.
+fn search(readings: &[(i64, u8)]) -> Option<Comb> {
+    let (newest, oldest) = (readings.first()?.0, readings.last()?.0);
+    // So far the period may be off that the whole span is off by half a window.
+    let rounds = ((newest - oldest) / PERIODS.start).max(1);
+    let step = (WINDOW / 2 / rounds).max(20);
+    let mut best = (0, 0, 0);
+    let mut period = PERIODS.start;
+    let mut bins = vec![0_u8; (PERIODS.end / (WINDOW / 2)) as usize + 2];
+    while period < PERIODS.end {
+        bins.fill(0);
+        for (at, place) in readings {
+            let residue = (at - newest - period * i64::from(*place) / 64).rem_euclid(period);
+            bins[(residue / (WINDOW / 2)) as usize] += 1;
+        }
+        let last = (period / (WINDOW / 2)) as usize;
+        for bin in 0..=last {
+            let next = if bin == last { 0 } else { bin + 1 };
+            let count = bins[bin] + bins[next];
+            if count > best.0 {
+                best = (count, period, newest + bin as i64 * (WINDOW / 2));
+            }
+        }
+        period += step;
+    }
+    let (count, period, phase) = best;
+    (usize::from(count) * 2 >= readings.len()).then(|| finer(readings, Comb { period, phase }))
+}
+
+/// The comb drawn finer: the period near this one that most readings keep to, and the earliest phase.
+fn finer(readings: &[(i64, u8)], comb: Comb) -> Comb {
+    let (Some((newest, _)), Some((oldest, _))) = (readings.first(), readings.last()) else { return comb };
+    let reach = (WINDOW / ((newest - oldest) / comb.period).max(1)).max(40);
+    // It is turned about its newest tooth.
+    let anchor = comb.phase + (newest - comb.phase).div_euclid(comb.period) * comb.period;
+    let mut residues: Vec<i64> = Vec::with_capacity(readings.len());
+    let mut fit = |period: i64| {
+        // Counted from half a period before, so that what is a little early is not a period late.
+        let half = Comb { period, phase: anchor - period / 2 };
+        residues.clear();
+        residues.extend(readings.iter().map(|reading| half.residue(*reading)));
+        residues.sort_unstable();
+        let (count, first) = densest(&residues);
+        (count, Comb { period, phase: half.phase + first })
+    };
+    let step = (reach / 16).max(1) as usize;
+    let (mut most, mut first, mut last) = (0, comb.period, comb.period);
+    for period in (comb.period - reach..=comb.period + reach).step_by(step) {
+        let (count, _) = fit(period);
+        if count > most {
+            (most, first) = (count, period);
+        }
+        if count == most {
+            last = period;
+        }
+    }
+    fit(first.midpoint(last)).1
+}
+
+/// How many of these, in their order, lie together at the most, and the first of them.
+fn densest(residues: &[i64]) -> (usize, i64) {
+    let (mut most, mut end) = ((0, 0), 0);
+    for (start, first) in residues.iter().enumerate() {
+        while residues.get(end).is_some_and(|residue| *residue <= first + FINE) {
+            end += 1;
+        }
+        if end - start > most.0 {
+            most = (end - start, *first);
+        }
+    }
+    most
+}
