@@ -56,6 +56,10 @@
 //!   look could not tell apart goes on in the next search whatever else there is (`doubt`), and a
 //!   line that explains the readings badly does not stand unnamed, even where no better one is found.
 //!   Squares are aligned once for all the lines that do the same to them (`sheet`).
+//!   When hands are quick the board's own rhythm can be learnt (`scan`): each square is looked at once a scan, at
+//!   its own moment. So it is known when a look found nothing new, and a man that is taken to have stood where he
+//!   was never read must fit between two looks (`unseen`): of several squares that explain the same readings
+//!   some are likelier.
 //! * **Dumps are the truth**, updates are hints: a dump is taken as changes of all squares that
 //!   were missed. Where the board stays unexplained a short exhaustive search is made, and a dump
 //!   asked for. After a gap in the link, a line is bridged only if exactly one shortest legal

@@ -184,3 +184,72 @@ fn densest(residues: &[i64]) -> (usize, i64) {
     }
     most
 }
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::Square;
+
+    use super::*;
+
+    /// Squares read at these moments by a board that looks at them in `period` us, every third of them held up
+    /// on the line.
+    fn readings(rng: &mut fastrand::Rng, period: i64, phase: i64) -> Vec<(Seen, Timestamp)> {
+        let mut now = 5_000_000;
+        let mut all: Vec<(Seen, Timestamp)> = (0..80)
+            .map(|index| {
+                now += rng.i64(20_000..260_000);
+                let square = Square::new(rng.u32(0..64));
+                let first = phase + period * i64::from(u32::from(square)) / 64;
+                let look = first + (now - first).div_euclid(period) * period + period;
+                let late = if index % 3 == 0 { rng.i64(8..80) } else { 6 };
+                let at = Timestamp::from_millis(look.div_euclid(1_000) + late);
+                let seen = Seen { at, square, was: None, now: None, dumped: false };
+                (seen, Timestamp::from_millis(look.div_euclid(1_000) + 6))
+            })
+            .collect();
+        all.sort_by_key(|(seen, _)| seen.at);
+        all
+    }
+
+    fn learnt(readings: &[(Seen, Timestamp)]) -> Scan {
+        let mut scan = Scan::default();
+        for count in 1..=readings.len() {
+            scan.note(readings[..count].iter().map(|(seen, _)| seen), |seen| u32::from(seen.square) as u8);
+        }
+        scan
+    }
+
+    #[test]
+    fn the_look_that_told_a_change_is_known_though_the_line_was_busy() {
+        let mut rng = fastrand::Rng::with_seed(7);
+        for _ in 0..50 {
+            let period = rng.i64(200_000..250_000);
+            let phase = rng.i64(0..period);
+            let readings = readings(&mut rng, period, phase);
+            let last = readings[readings.len() - 1].0.at;
+            let comb = learnt(&readings).comb(last).expect("a rhythm");
+            assert!((i64::from(comb.period()) - period / 1_000).abs() <= 1, "{period}: {comb:?}");
+            for (seen, look) in readings.iter().rev().take(24) {
+                let told = comb.upto(u32::from(seen.square) as u8, seen.at);
+                assert!(told.since(*look).abs() <= 4, "{} for {}", told.millis(), look.millis());
+            }
+        }
+    }
+
+    #[test]
+    fn readings_at_any_time_have_no_rhythm_and_an_old_one_is_not_relied_on() {
+        let mut rng = fastrand::Rng::with_seed(8);
+        for _ in 0..50 {
+            let mut readings = readings(&mut rng, 225_000, 0);
+            let last = readings[readings.len() - 1].0.at;
+            let scan = learnt(&readings);
+            assert!(scan.comb(last).is_some());
+            assert_eq!(scan.comb(last.plus(SPAN)), None);
+            for (seen, _) in &mut readings {
+                seen.at = seen.at.plus(rng.i64(0..225));
+            }
+            readings.sort_by_key(|(seen, _)| seen.at);
+            assert_eq!(learnt(&readings).comb(last), None);
+        }
+    }
+}

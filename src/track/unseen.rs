@@ -16,6 +16,7 @@ use super::{
     standing::{Fate, NEVER, NEXT_HAND, QUICKEST, Standing},
     tally::Tally,
 };
+
 /// Looks, and what was read, are known to about so much, in ms.
 const BLUR: f64 = 5.0;
 /// What a natural logarithm of odds weighs, in the costs' unit: a little more than its four, since the windows

@@ -1,8 +1,52 @@
 //! Hands faster than the scan: what was read comes mixed, and the wrong story must not stand.
 
-use arbiterd::track::Finding;
+use arbiterd::{
+    sim::{Level, VirtualOptions, famous_games, play_all},
+    track::{AtPress, Evidence, Finding},
+    wire::{ClockState, Observation},
+};
 
 use super::Table;
+
+#[test]
+fn presses_stay_with_their_plies_all_through_a_scramble() {
+    // Where plies stand without waiting for their presses (the hands rest), these must not pass to later plies:
+    // once out of step they stay so, and every later ply seems to be pressed before it is made.
+    let (mut early, mut all) = (0, 0);
+    for (game, seed) in famous_games().iter().flat_map(|game| [25, 38].map(move |seed| (game, seed))) {
+        let (observations, script) =
+            play_all(std::slice::from_ref(game), &VirtualOptions::new(Level::Blitz, seed));
+        let truth = &script.games[0];
+        let mut table = Table::new(&truth.start);
+        for (at, observation) in &observations {
+            match observation {
+                Observation::Square(square, content) => {
+                    table.observe(*at, &Evidence::Square(*square, *content));
+                }
+                Observation::Dump(squares) => table.observe(*at, &Evidence::Dump(*squares)),
+                Observation::Clock(ClockState::Reading(reading)) => {
+                    let side = match (reading.running, reading.left_to_move) {
+                        (false, _) => "-",
+                        (true, true) => "w",
+                        (true, false) => "b",
+                    };
+                    table.run(*at, side);
+                }
+                _ => {}
+            }
+        }
+        for (_, finding) in &table.found {
+            if let Finding::Press { at, board: AtPress::Move { index, .. }, .. } = finding
+                && let Some(ply) = truth.plies.get(*index)
+            {
+                all += 1;
+                early += usize::from(at.millis() + 200 < ply.made_ms as i64);
+            }
+        }
+    }
+    assert!(all > 500, "{all} presses");
+    assert!(early * 100 <= all, "{early} of {all} presses came before their plies");
+}
 
 #[test]
 fn a_clock_whose_start_is_told_late_presses_nothing() {
