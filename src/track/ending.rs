@@ -62,6 +62,14 @@ impl Ending {
         }
     }
 
+    /// The king that came alone beside the other was pressed there as a move, if no legal one: that is no signal
+    /// until they move.
+    pub(super) fn pressed(&mut self) {
+        if let Some((result, _)) = self.seen.filter(|_| self.alone) {
+            self.signalled = Some(result);
+        }
+    }
+
     pub(super) fn next_deadline(&self) -> Option<Timestamp> {
         let signal = self
             .seen

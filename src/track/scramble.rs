@@ -70,9 +70,13 @@ impl Track {
         mixed && self.brisk() || unread && at.since(self.last_change) >= SCAN
     }
 
-    /// There is one line, of moves only, that the squares can be held against.
+    /// There is one line, of moves only, that the squares can be held against; and what they show was seen to
+    /// come about.
     fn weighable(&self) -> bool {
-        self.threads.len() == 1 && self.held.is_empty() && self.threads[0].stale.is_empty()
+        self.threads.len() == 1
+            && self.held.is_empty()
+            && self.threads[0].stale.is_empty()
+            && !self.gap.open()
     }
 
     /// Most of the last plies followed one another faster than a board and a clock can tell.

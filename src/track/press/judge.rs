@@ -26,6 +26,9 @@ impl Track {
             }
         }
         self.presses.waiting.pop_front();
+        if self.gap.open() {
+            return; // nobody saw how this board came about: what was played is for the gap to tell
+        }
         let many = self.threads.len() > 1;
         if !many {
             let open = self.shown.len();
@@ -101,6 +104,7 @@ impl Track {
             source: PlySource::Board,
         };
         let after = position.after_irregular(sensed.clone());
+        self.ending.pressed();
         self.held.push(Held { made, after });
     }
 

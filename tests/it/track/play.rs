@@ -154,6 +154,29 @@ fn a_gap_is_bridged_only_by_the_one_line_that_explains_it() {
 }
 
 #[test]
+fn a_gap_of_two_orders_is_not_guessed_at_the_press() {
+    // e5, Nf3 and Nc6 were played unseen, Black's moves in one order or the other; the lever says that White is
+    // to move.
+    let mut table = Table::fen("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
+    table.play(
+        "0 run b; 1000 down; 41000 up; 41200 dump r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R; 41300 run w",
+    );
+    assert_eq!(table.end(), [""; 0]);
+    let told: Vec<Vec<String>> = table
+        .found
+        .iter()
+        .filter_map(|(_, found)| match found {
+            Finding::Gap(choice) => {
+                let line = |line: &Vec<_>| line.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+                Some(choice.candidates.iter().map(line).collect())
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, [["e7e5 g1f3 b8c6", "b8c6 g1f3 e7e5"]]);
+}
+
+#[test]
 fn a_choice_takes_the_place_of_what_was_read_and_later_plies_stay() {
     let mut table = Table::fen("");
     table.play(
