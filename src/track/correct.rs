@@ -262,6 +262,10 @@ impl Track {
                 out.push(Finding::Orientation { rotated });
             }
         }
+        if self.diff().is_empty() {
+            // Said now: a position that ends the game is not looked at any more.
+            self.note_difference(at, out);
+        }
         self.after_correction(out);
     }
 

@@ -1,10 +1,12 @@
 //! Play as people play it, in short scenarios.
 
 use arbiterd::{
-    record::GameResult,
+    record::{GameResult, Position},
     track::{Cause, Correction, Evidence, Finding},
     wire::{BoardSquare, Content, RecoveredEvent},
 };
+
+use shakmaty::CastlingMode;
 
 use super::Table;
 
@@ -234,6 +236,18 @@ fn corrections_can_be_taken_back() {
     assert_eq!(table.moves(), ["e2e4", "e7e5"]);
     table.observe(12_000, &Evidence::Correction(Correction::DeletePly { index: 1 }));
     assert_eq!(table.moves(), ["e2e4"]);
+}
+
+#[test]
+fn a_position_set_that_is_mate_takes_back_what_differed() {
+    let mut table = Table::fen("");
+    table.play("0 run w; 500 dump 3k4/3Q4/8/1B6/8/8/8/6K1; 60000 run w");
+    table.advance(80_000);
+    assert!(table.count(|f| matches!(f, Finding::Differ(_))) > 0);
+    let mate = Position::from_fen("3k4/3Q4/8/1B6/8/8/8/6K1 b - - 0 30", CastlingMode::Standard).unwrap();
+    let set = Correction::SetPosition { position: mate };
+    table.observe(90_000, &Evidence::Correction(set));
+    assert_eq!(table.count(|f| matches!(f, Finding::Agree)), 1);
 }
 
 #[test]
