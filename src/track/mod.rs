@@ -40,8 +40,8 @@
 //!   each kind, by the plies in question, the most likely few go on. Each line is held against the
 //!   whole evidence (`ledger`): every square's readings are aligned with the contents that the line
 //!   gives it (`align`; a ply more touches few squares, so only these are aligned anew); a change
-//!   read at `t` was made within the scan before `t`; plies take their time and follow one another;
-//!   presses come one a ply; what was read and no ply explains is a slide, a man set down beside its
+//!   read at `t` was made within the scan before `t`; plies take their time (less than a fifth of a second
+//!   is seldom enough) and follow one another; presses come one a ply; what was read and no ply explains is a slide, a man set down beside its
 //!   square, or a stray (`strays`); what became of a line's plies (`standing`) is kept for the lines one ply
 //!   longer. So a man that was taken, or went on, before the scan came round
 //!   can be inferred. Where a man went on, the squares often cannot tell by which way: then several

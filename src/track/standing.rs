@@ -16,6 +16,8 @@ use super::{
 
 /// No hand takes a man up, carries it and lets it go in less, in ms.
 pub(super) const QUICKEST: i32 = 100;
+/// In a scramble most plies follow one another in this time or more, in ms; what is quicker costs as what cannot be.
+const USUAL: i32 = 210;
 /// The next hand may take its man up so long before the last one is set down, in ms.
 pub(super) const NEXT_HAND: i32 = -30;
 /// A captured man may be lifted so long before the capturing one is set down, in a hurry, in ms.
@@ -68,6 +70,8 @@ impl Fate {
 struct Pace {
     /// When the last of them can have stood at the earliest.
     cursor: i32,
+    /// The same for hands that take their time.
+    easy: i32,
     /// What it costs that they followed one another so.
     cost: u32,
 }
@@ -134,7 +138,7 @@ impl Standing {
     /// The next ply, whose fate is known, follows in time.
     fn follow(&mut self, index: usize, line: &[Ply], brisk: bool) {
         let fate = self.fates[index];
-        let Pace { mut cursor, mut cost } = self.pace;
+        let Pace { mut cursor, easy, mut cost } = self.pace;
         if fate.left != NEVER {
             cost += over_ms(cursor + NEXT_HAND, fate.left);
             cursor = cursor.max(fate.left_since - NEXT_HAND);
@@ -152,13 +156,19 @@ impl Standing {
             cursor = quickest;
         }
         self.stood[index] = cursor;
+        let usual = if index == 0 { easy } else { easy + USUAL };
+        let mut easy = usual;
+        if fate.arrived != NEVER {
+            cost += if brisk { over_ms(usual, fate.arrived) } else { 0 };
+            easy = usual.min(fate.arrived).max(fate.arrived_since);
+        }
         if let Some(before) = index.checked_sub(2).filter(|_| !brisk) {
             let again = line[before].m.to() == origin(line[index].m);
             let (first, second) = (self.fates[before].arrived, fate.arrived);
             let quick = first != NEVER && second != NEVER && i64::from(second - first) < TWICE;
             cost += if again && quick { TOO_QUICK } else { 0 };
         }
-        self.pace = Pace { cursor, cost };
+        self.pace = Pace { cursor, easy, cost };
     }
 }
 
@@ -169,7 +179,7 @@ impl Tally<'_, '_> {
             fates: [UNREAD; LONGEST],
             stood: [LONG_AGO; LONGEST],
             of: [0; 16],
-            pace: Pace { cursor: LONG_AGO, cost: 0 },
+            pace: Pace { cursor: LONG_AGO, easy: LONG_AGO, cost: 0 },
             strays: Counted::NONE,
         };
         for lane in self.ledger.lanes_of(sheet.telling) {
