@@ -140,9 +140,10 @@ impl<'a> Ledger<'a> {
             if lane.readings.len() == READINGS {
                 lane.first = lane.readings.remove(0).content;
             }
-            let since = match comb {
+            let look = comb.and_then(|comb| Some((comb, comb.upto(eyes.place(seen.square), seen.at)?)));
+            let since = match look {
                 _ if seen.dumped => LONG_AGO,
-                Some(comb) => ms(now, comb.upto(eyes.place(seen.square), seen.at)) - comb.period() - OFF,
+                Some((comb, look)) => ms(now, look) - comb.period() - OFF,
                 None => ms(now, seen.at) - SCANNED,
             };
             lane.readings.push(Reading {

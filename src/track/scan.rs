@@ -32,7 +32,9 @@ const EARLY: i64 = 3_000;
 pub(super) struct Comb {
     /// One scan, in us.
     period: i64,
-    /// A moment at which the board's first square was looked at, in us since the epoch.
+    /// The newest reading that it was learnt from.
+    anchor: Timestamp,
+    /// A look at the board's first square, in us after that.
     phase: i64,
 }
 
@@ -42,25 +44,37 @@ impl Comb {
         (self.period / 1_000) as i32
     }
 
-    /// The last look at this square of the board (by its place in the scan) up to then.
-    pub(super) fn upto(self, place: u8, at: Timestamp) -> Timestamp {
+    /// The last look at this square of the board (by its place in the scan) up to then; `None` if that is too far
+    /// from the readings that tell the rhythm.
+    pub(super) fn upto(self, place: u8, at: Timestamp) -> Option<Timestamp> {
+        let after = at.since(self.anchor);
+        if !(-SPAN..=SPAN).contains(&after) {
+            return None;
+        }
         let first = self.phase + self.period * i64::from(place) / 64;
-        let passed = at.millis() * 1_000 + EARLY - first;
-        Timestamp::from_millis((first + passed.div_euclid(self.period) * self.period).div_euclid(1_000))
+        let passed = after * 1_000 + EARLY - first;
+        let look = first + passed.div_euclid(self.period) * self.period;
+        Some(self.anchor.plus(look.div_euclid(1_000)))
+    }
+
+    /// The same comb, with this reading for its newest.
+    fn from(self, anchor: Timestamp) -> Self {
+        Self { anchor, phase: self.phase - anchor.since(self.anchor).clamp(-SPAN, SPAN) * 1_000, ..self }
     }
 
     /// So much after a look at its square the reading came, in us.
-    fn residue(self, (at, place): (i64, u8)) -> i64 {
+    fn residue(self, (at, place): Reading) -> i64 {
         (at + EARLY - self.phase - self.period * i64::from(place) / 64).rem_euclid(self.period) - EARLY
     }
 }
+
+/// When a square was read, in us after the newest reading, and its place in the scan.
+type Reading = (i64, u8);
 
 /// What is known of a board's scan.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scan {
     comb: Option<Comb>,
-    /// When readings were last seen to keep to it.
-    checked: Timestamp,
     /// Readings since it was last looked at.
     new: u8,
 }
@@ -68,7 +82,7 @@ pub(super) struct Scan {
 impl Scan {
     /// The rhythm, as far as it can be relied on at this time.
     pub(super) fn comb(&self, now: Timestamp) -> Option<Comb> {
-        self.comb.filter(|_| now.since(self.checked) < SPAN)
+        self.comb.filter(|comb| now.since(comb.anchor) < SPAN)
     }
 
     /// A square was read. `trace`: the last readings, the newest last; `place`: of a square in the scan.
@@ -82,80 +96,65 @@ impl Scan {
             return;
         }
         self.new = 0;
-        let mut readings: Vec<(i64, u8)> = Vec::with_capacity(MOST);
         let mut newest = None;
+        let mut readings: Vec<Reading> = Vec::with_capacity(MOST);
         for seen in trace.rev().filter(|seen| !seen.dumped) {
-            let newest = *newest.get_or_insert(seen.at);
-            if newest.since(seen.at) > SPAN || readings.len() == MOST {
+            let before = seen.at.since(*newest.get_or_insert(seen.at));
+            if !(-SPAN..=0).contains(&before) || readings.len() == MOST {
                 break;
             }
-            readings.push((seen.at.millis() * 1_000, place(seen)));
+            readings.push((before * 1_000, place(seen)));
         }
-        if readings.len() < FEWEST {
-            return;
-        }
-        self.comb = self.comb.filter(|_| self.checked.millis() + SPAN > newest_ms(&readings));
-        if let Some(comb) = self.comb {
-            let kept =
-                readings.iter().take(FEWEST).filter(|reading| comb.residue(**reading) < WINDOW).count();
-            self.comb = if kept * 2 >= FEWEST { Some(finer(&readings, comb)) } else { None };
-        }
-        if self.comb.is_none() {
-            self.comb = search(&readings);
-        }
-        self.checked = Timestamp::from_millis(newest_ms(&readings));
+        let Some(newest) = newest.filter(|_| readings.len() >= FEWEST) else { return };
+        let kept = self.comb(newest).map(|comb| comb.from(newest)).filter(|comb| {
+            let last = readings.iter().take(FEWEST);
+            last.filter(|reading| comb.residue(**reading) < WINDOW).count() * 2 >= FEWEST
+        });
+        self.comb = kept.or_else(|| search(newest, &readings)).map(|comb| finer(&readings, comb));
     }
 }
 
-/// When the newest of them came, in ms.
-fn newest_ms(readings: &[(i64, u8)]) -> i64 {
-    readings.first().map_or(0, |reading| reading.0 / 1_000)
-}
-
 /// The rhythm of these readings, the newest first, if half of them or more keep to one.
-fn search(readings: &[(i64, u8)]) -> Option<Comb> {
-    let (newest, oldest) = (readings.first()?.0, readings.last()?.0);
+fn search(anchor: Timestamp, readings: &[Reading]) -> Option<Comb> {
+    const BIN: i64 = WINDOW / 2;
     // So far the period may be off that the whole span is off by half a window.
-    let rounds = ((newest - oldest) / PERIODS.start).max(1);
-    let step = (WINDOW / 2 / rounds).max(20);
-    let mut best = (0, 0, 0);
-    let mut period = PERIODS.start;
-    let mut bins = vec![0_u8; (PERIODS.end / (WINDOW / 2)) as usize + 2];
-    while period < PERIODS.end {
+    let rounds = (-readings.last()?.0 / PERIODS.start).max(1);
+    let step = (BIN / rounds).max(20) as usize;
+    let mut best = (0, Comb { period: 0, anchor, phase: 0 });
+    let mut bins = [0_u8; (PERIODS.end / BIN) as usize + 1];
+    for period in PERIODS.step_by(step) {
         bins.fill(0);
         for (at, place) in readings {
-            let residue = (at - newest - period * i64::from(*place) / 64).rem_euclid(period);
-            bins[(residue / (WINDOW / 2)) as usize] += 1;
+            let residue = (at - period * i64::from(*place) / 64).rem_euclid(period);
+            bins[(residue / BIN) as usize] += 1;
         }
-        let last = (period / (WINDOW / 2)) as usize;
+        let last = (period / BIN) as usize;
         for bin in 0..=last {
             let next = if bin == last { 0 } else { bin + 1 };
             let count = bins[bin] + bins[next];
             if count > best.0 {
-                best = (count, period, newest + bin as i64 * (WINDOW / 2));
+                best = (count, Comb { period, anchor, phase: bin as i64 * BIN });
             }
         }
-        period += step;
     }
-    let (count, period, phase) = best;
-    (usize::from(count) * 2 >= readings.len()).then(|| finer(readings, Comb { period, phase }))
+    (usize::from(best.0) * 2 >= readings.len()).then_some(best.1)
 }
 
 /// The comb drawn finer: the period near this one that most readings keep to, and the earliest phase.
-fn finer(readings: &[(i64, u8)], comb: Comb) -> Comb {
-    let (Some((newest, _)), Some((oldest, _))) = (readings.first(), readings.last()) else { return comb };
-    let reach = (WINDOW / ((newest - oldest) / comb.period).max(1)).max(40);
-    // It is turned about its newest tooth.
-    let anchor = comb.phase + (newest - comb.phase).div_euclid(comb.period) * comb.period;
+fn finer(readings: &[Reading], comb: Comb) -> Comb {
+    let span = readings.last().map_or(0, |oldest| -oldest.0);
+    let reach = (WINDOW / (span / comb.period).max(1)).max(40);
+    // It is turned about its last tooth.
+    let tooth = comb.phase - comb.phase.div_euclid(comb.period) * comb.period - comb.period;
     let mut residues: Vec<i64> = Vec::with_capacity(readings.len());
     let mut fit = |period: i64| {
         // Counted from half a period before, so that what is a little early is not a period late.
-        let half = Comb { period, phase: anchor - period / 2 };
+        let half = Comb { period, phase: tooth - period / 2, ..comb };
         residues.clear();
         residues.extend(readings.iter().map(|reading| half.residue(*reading)));
         residues.sort_unstable();
         let (count, first) = densest(&residues);
-        (count, Comb { period, phase: half.phase + first })
+        (count, Comb { phase: half.phase + first, ..half })
     };
     let step = (reach / 16).max(1) as usize;
     let (mut most, mut first, mut last) = (0, comb.period, comb.period);
@@ -230,7 +229,7 @@ mod tests {
             let comb = learnt(&readings).comb(last).expect("a rhythm");
             assert!((i64::from(comb.period()) - period / 1_000).abs() <= 1, "{period}: {comb:?}");
             for (seen, look) in readings.iter().rev().take(24) {
-                let told = comb.upto(u32::from(seen.square) as u8, seen.at);
+                let told = comb.upto(u32::from(seen.square) as u8, seen.at).expect("near");
                 assert!(told.since(*look).abs() <= 4, "{} for {}", told.millis(), look.millis());
             }
         }
@@ -251,5 +250,16 @@ mod tests {
             readings.sort_by_key(|(seen, _)| seen.at);
             assert_eq!(learnt(&readings).comb(last), None);
         }
+    }
+
+    #[test]
+    fn times_that_no_clock_shows_do_no_harm() {
+        let readings: Vec<(Seen, Timestamp)> = (0..200)
+            .map(|index| {
+                let at = Timestamp::from_millis(if index % 2 == 0 { i64::MAX } else { i64::MIN });
+                (Seen { at, square: Square::A1, was: None, now: None, dumped: false }, at)
+            })
+            .collect();
+        assert_eq!(learnt(&readings).comb(Timestamp::from_millis(0)), None);
     }
 }

@@ -137,6 +137,7 @@ impl Tally<'_, '_> {
         let went = Window { to: went.to.min(went.from + 2 * period), ..went };
         let place = self.ledger.eyes.place(square);
         let first = comb.upto(place, self.ledger.now.plus(i64::from(came.from)));
+        let Some(first) = first else { return 0 };
         let mut look = self.ledger.ms(first);
         let mut fitting = BLUR * BLUR;
         while look < came.to {
