@@ -43,6 +43,8 @@ pub use rulings::MateQuestion;
 
 /// The tag of a game that was typed, in part or whole.
 const TYPED: (&str, &str) = ("Source", "typed from the score sheet");
+/// Rulings that may follow one another at one moment without new evidence.
+const AT_ONCE: usize = 8;
 
 /// One table of the hall.
 #[derive(Clone, Debug)]
@@ -259,13 +261,17 @@ impl Table {
 
     /// Serves every deadline up to and including `now`, each at its own time.
     pub(in crate::hall) fn advance(&mut self, now: Timestamp) {
+        let mut again = 0;
         while let Some(due) = self.next_deadline().filter(|due| *due <= now) {
             let mut findings = Vec::new();
             self.track.advance(due, &mut findings);
             self.apply_findings(due, findings);
             self.rule(due, |referee, game, out| referee.advance(due, game, out));
-            debug_assert!(self.next_deadline().is_none_or(|next| next > due), "a deadline that stays");
-            if self.next_deadline().is_some_and(|next| next <= due) {
+            // What was ruled may make something else due at once, but not for ever.
+            let stays = self.next_deadline().is_some_and(|next| next <= due);
+            again = if stays { again + 1 } else { 0 };
+            debug_assert!(again < AT_ONCE, "a deadline that stays");
+            if again == AT_ONCE {
                 break; // never spin on a deadline that does not go away
             }
         }
